@@ -1,0 +1,66 @@
+/** The trainer's calls as they reach a shard, after the front has checked them, and the shard's answers. */
+import type { JsonObject } from '../canonical/json-value.js';
+import type { SamplingFields } from '../canonical/turn.js';
+import type { ErrorValue } from '../errors.js';
+
+export type HistoryPolicy = 'auto' | 'verbatim' | 'rerender';
+export type TraceEncoding = 'json' | 'ndjson' | 'msgpack';
+export type TraceInclude = 'messages' | 'segments';
+
+export interface CreateSession {
+  readonly sessionId: string;
+  readonly sampling: SamplingFields & { readonly stop?: readonly string[] };
+  readonly history: HistoryPolicy | null;
+  readonly tokenIdsOnWire: boolean;
+  /** JSON object as text, kept as it came. */
+  readonly metadata: string;
+  readonly maxTurns: number | null;
+  readonly maxContextTokens: number | null;
+  readonly rolloutId: string | null;
+  readonly groupId: string | null;
+  readonly sampleIndex: number | null;
+}
+
+export type RewardComponent = number | { readonly value: number; readonly weight: number };
+
+export interface FinishSession {
+  readonly reward?: number | null;
+  readonly rewardComponents?: Readonly<Record<string, RewardComponent>>;
+  readonly rowRewards?: readonly (number | null)[];
+  readonly turnRewards?: Readonly<Record<string, number>>;
+  readonly status?: 'completed' | 'truncated' | 'aborted' | 'failed';
+  readonly stopReason?: string;
+  readonly error?: string;
+  readonly metadata: string;
+  readonly waitMs: number;
+  readonly include: readonly TraceInclude[];
+  readonly ack: boolean;
+  readonly encoding: TraceEncoding;
+}
+
+export type TrainerCall =
+  | { readonly kind: 'create'; readonly session: CreateSession }
+  | { readonly kind: 'list' }
+  | { readonly kind: 'get'; readonly sessionId: string }
+  | { readonly kind: 'tree'; readonly sessionId: string; readonly format: 'json' | 'text'; readonly colour: boolean }
+  | { readonly kind: 'finish'; readonly sessionId: string; readonly finish: FinishSession }
+  | { readonly kind: 'delete'; readonly sessionId: string }
+  | {
+      readonly kind: 'lease';
+      readonly leaseId: string;
+      readonly expiresAtMs: number;
+      readonly max: number;
+      readonly include: readonly TraceInclude[];
+      readonly encoding: TraceEncoding;
+    }
+  | { readonly kind: 'ack'; readonly leaseId: string | null; readonly sessionIds: readonly string[] };
+
+export type TrainerAnswer =
+  | { readonly kind: 'error'; readonly error: ErrorValue }
+  /** A JSON text, or text/plain for a drawn tree. */
+  | { readonly kind: 'text'; readonly status: number; readonly text: string }
+  /** One encoded body per finished session, see `trace-encoding.ts`; the front joins them. */
+  | { readonly kind: 'traces'; readonly status: number; readonly sessions: readonly Uint8Array[] }
+  | { readonly kind: 'acked'; readonly acked: number; readonly unknown: readonly string[] };
+
+export type Metadata = JsonObject;

@@ -1,0 +1,5 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: { include: ['test/live/**/*.test.ts'], fileParallelism: false, testTimeout: 300_000, hookTimeout: 600_000 },
+});

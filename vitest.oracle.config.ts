@@ -1,0 +1,5 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: { include: ['test/oracle/**/*.test.ts'], testTimeout: 900_000, hookTimeout: 600_000 },
+});
