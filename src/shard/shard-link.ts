@@ -1,0 +1,44 @@
+import type { ErrorValue } from '../errors.js';
+import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { AgentCall, FromShard, ReplicaState, ServedModel } from './messages.js';
+
+/** What the front says about one call after opening it. Both are final: at most one of them is called, once. */
+export interface CallHandle {
+  readonly id: number;
+  /** The client's socket is closed; no further message of this call reaches the listener. */
+  gone(): void;
+  /** The last byte of the answer was written to an open socket. */
+  written(): void;
+}
+
+/**
+ * The front's whole view of the shards. Nothing here blocks; listeners are called on the front's thread, in the order
+ * of the shard's messages, and never after `gone()`.
+ */
+export interface ShardLink {
+  readonly shardCount: number;
+  /** `null` until one shard has loaded the model. */
+  readonly model: ServedModel | null;
+  /** All shards take calls and a replica answers. */
+  readonly ready: boolean;
+  /** Why it is not ready, in a sentence. */
+  readonly problem: string | null;
+  readonly replicas: readonly ReplicaState[];
+  /** The shard of a session: a stable hash of the key's bytes. */
+  shardOf(sessionKey: string): number;
+  /** Starts a call; its body's buffer is transferred. An error value means that no shard was told. */
+  open(call: Omit<AgentCall, 'kind' | 'id'>, onMessage: (message: FromShard) => void): CallHandle | ErrorValue;
+  /** A trainer's call to one shard; failures are answers of kind `error`. */
+  trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer>;
+  /** Calls the listener whenever a finished session waits for a lease; the returned function ends that. */
+  onFinished(listener: () => void): () => void;
+  /** prom-client's JSON of every shard's registry; a shard that does not answer in time is left out. */
+  metrics(): Promise<readonly (readonly object[])[]>;
+  /** A session that is closed or lost is answered without a shard: its error, else `null`. */
+  closedError(sessionKey: string): ErrorValue | null;
+  /** Lets running calls finish until the deadline, then their clients get `shutting_down`. */
+  drain(deadlineMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const isCallHandle = (opened: CallHandle | ErrorValue): opened is CallHandle => 'gone' in opened;
