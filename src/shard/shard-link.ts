@@ -13,7 +13,7 @@ export interface CallHandle {
 
 /**
  * The front's whole view of the shards. Nothing here blocks; listeners are called on the front's thread, in the order
- * of the shard's messages, and never after `gone()`.
+ * of the shard's messages, never before `open` has returned and never after `gone()`.
  */
 export interface ShardLink {
   readonly shardCount: number;
@@ -36,6 +36,8 @@ export interface ShardLink {
   metrics(): Promise<readonly (readonly object[])[]>;
   /** A session that is closed or lost is answered without a shard: its error, else `null`. */
   closedError(sessionKey: string): ErrorValue | null;
+  /** Plants a fault for tests; the front offers it only with `test.faults`. */
+  crash(shard: number, how: 'throw' | 'exit' | 'hang'): void;
   /** Lets running calls finish until the deadline, then their clients get `shutting_down`. */
   drain(deadlineMs: number): Promise<void>;
   close(): Promise<void>;
