@@ -11,7 +11,7 @@ export interface JsonWriteOptions {
 }
 
 interface Layout {
-  readonly ensureAscii: boolean;
+  readonly quote: (text: string) => string;
   readonly indent: string | null;
   readonly item: string;
   readonly member: string;
@@ -22,19 +22,20 @@ interface Layout {
 export function writeJson(value: JsonValue, options: JsonWriteOptions = {}): string {
   const indent = typeof options.indent === 'number' ? ' '.repeat(Math.max(0, options.indent)) : (options.indent ?? null);
   const [item, member] = options.separators ?? [indent === null ? ', ' : ',', ': '];
-  return write(value, { ensureAscii: options.ensureAscii ?? false, indent, item, member, sortKeys: options.sortKeys ?? false }, '\n');
+  const ensureAscii = options.ensureAscii ?? false;
+  return write(value, { quote: (text) => quoteJson(text, ensureAscii), indent, item, member, sortKeys: options.sortKeys ?? false }, '\n');
 }
 
-const COMPACT: Layout = { ensureAscii: false, indent: null, item: ',', member: ':', sortKeys: false };
+const COMPACT: Layout = { quote: (text) => JSON.stringify(text), indent: null, item: ',', member: ':', sortKeys: false };
 
-/** Without spaces, for the wire. */
+/** Without spaces, for the wire: lone surrogates are escaped, since UTF-8 has no bytes for them. */
 export function compactJson(value: JsonValue): string {
   return write(value, COMPACT, '\n');
 }
 
 /** `newline` is the line break with the indentation of the enclosing level. */
 function write(value: JsonValue, layout: Layout, newline: string): string {
-  if (typeof value === 'string') return quoteJson(value, layout.ensureAscii);
+  if (typeof value === 'string') return layout.quote(value);
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : formatFloat(value);
   if (value === null || typeof value !== 'object') return String(value);
   if (value instanceof JsonFloat) return formatFloat(value.value);
@@ -62,7 +63,7 @@ function writeObject(members: JsonObject, layout: Layout, newline: string): stri
   for (const [name, value] of layout.sortKeys ? sortedMembers(members) : members) {
     if (first) first = false;
     else text += next;
-    text += quoteJson(name, layout.ensureAscii) + layout.member + write(value, layout, inner);
+    text += layout.quote(name) + layout.member + write(value, layout, inner);
   }
   return layout.indent === null ? `${text}}` : `${text}${newline}}`;
 }

@@ -41,6 +41,8 @@ export interface TurnRequest {
   readonly model: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
+  /** Tools that messages bring in: known to a parser of calls, never in the prompt's head and no part of the root of a history. */
+  readonly deferredTools?: readonly ToolDefinition[];
   readonly toolChoice: 'auto' | 'none';
   readonly parallelToolCalls: boolean;
   /** `chat_template_kwargs` of the request; they are part of the root of a history. */

@@ -6,7 +6,7 @@ import type { ErrorValue } from '../errors.js';
 export interface StreamOpening {
   readonly turnId: string;
   readonly createdAtSeconds: number;
-  readonly promptTokens: number;
+  readonly promptIds: Int32Array;
 }
 
 export interface ParseOptions {
@@ -31,6 +31,8 @@ export interface Protocol {
   readonly heartbeat: string;
   /** One event that ends a stream that can't be finished. */
   failStream(error: ErrorValue, requestId: string): string;
-  /** The HTTP status and body of a refusal. */
+  /** The message of `context_length_exceeded` by which this protocol's clients know it. */
+  overflowMessage(promptTokens: number, contextTokens: number): string;
+  /** The HTTP status and body of a refusal; its headers are in `error-reply.ts`. */
   formatError(error: ErrorValue, requestId: string): { readonly status: number; readonly body: string };
 }

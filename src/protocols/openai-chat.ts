@@ -1,0 +1,19 @@
+import { openaiError } from './error-reply.js';
+import { formatChatReply } from './openai-chat/reply.js';
+import { parseChatRequest } from './openai-chat/request.js';
+import { dataEvent, finishChatStream, openChatStream } from './openai-chat/stream.js';
+import type { Protocol } from './protocol.js';
+
+/** OpenAI's Chat Completions with the members of vLLM that trainers read. */
+export const openaiChat: Protocol = {
+  name: 'openai-chat',
+  parseRequest: parseChatRequest,
+  formatReply: formatChatReply,
+  openStream: openChatStream,
+  finishStream: finishChatStream,
+  heartbeat: ': keep-alive\n\n',
+  failStream: (error) => dataEvent(openaiError(error).body),
+  overflowMessage: (promptTokens, contextTokens) =>
+    `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in ${promptTokens} tokens.`,
+  formatError: openaiError,
+};

@@ -1,0 +1,23 @@
+import { JsonSyntaxError, parseJsonBytes } from '../canonical/json-parse.js';
+import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
+import { GatewayError } from '../errors.js';
+import { shown } from './request-fields.js';
+
+/**
+ * Reads the body of a call, JSON in UTF-8.
+ * @throws GatewayError `invalid_json` with the position of what is wrong
+ */
+export function parseBody(bytes: Uint8Array): JsonObject {
+  const body = parse(bytes);
+  if (!isJsonObject(body)) throw new GatewayError('invalid_json', `The body must be a JSON object, got ${shown(body)}.`);
+  return body;
+}
+
+function parse(bytes: Uint8Array): ReturnType<typeof parseJsonBytes> {
+  try {
+    return parseJsonBytes(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new GatewayError('invalid_json', `The body cannot be read as JSON: ${error.reason} at position ${error.position}.`);
+  }
+}
