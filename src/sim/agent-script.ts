@@ -51,7 +51,7 @@ function fixTest({ said, results, turn }: Scene): Reply {
   if (said === 0)
     return { reasoning, text: 'I will look at the files first.', calls: [{ name: 'list_files', arguments: { directory: '.' } }] };
   const [first = ''] = results;
-  const files = first.split('\n').filter((name) => name.endsWith('.py'));
+  const files = first.split('\n').filter((name) => /^\S+\.py$/.test(name));
   if (files.length > 0) {
     return { reasoning, calls: files.slice(0, 2).map((path) => ({ name: 'read_file', arguments: { path, limit: 80 } })) };
   }
