@@ -12,6 +12,7 @@ export interface JsonWriteOptions {
 
 interface Layout {
   readonly quote: (text: string) => string;
+  readonly float: (x: number) => string;
   readonly indent: string | null;
   readonly item: string;
   readonly member: string;
@@ -23,12 +24,26 @@ export function writeJson(value: JsonValue, options: JsonWriteOptions = {}): str
   const indent = typeof options.indent === 'number' ? ' '.repeat(Math.max(0, options.indent)) : (options.indent ?? null);
   const [item, member] = options.separators ?? [indent === null ? ', ' : ',', ': '];
   const ensureAscii = options.ensureAscii ?? false;
-  return write(value, { quote: (text) => quoteJson(text, ensureAscii), indent, item, member, sortKeys: options.sortKeys ?? false }, '\n');
+  return write(
+    value,
+    { quote: (text) => quoteJson(text, ensureAscii), float: formatFloat, indent, item, member, sortKeys: options.sortKeys ?? false },
+    '\n',
+  );
 }
 
-const COMPACT: Layout = { quote: (text) => JSON.stringify(text), indent: null, item: ',', member: ':', sortKeys: false };
+const COMPACT: Layout = {
+  quote: (text) => JSON.stringify(text),
+  float: formatWireFloat,
+  indent: null,
+  item: ',',
+  member: ':',
+  sortKeys: false,
+};
 
-/** Without spaces, for the wire: lone surrogates are escaped, since UTF-8 has no bytes for them. */
+/**
+ * Without spaces, for the wire: lone surrogates are escaped, since UTF-8 has no bytes for them; an infinity is `1e400`,
+ * which every reader of doubles takes for one, and NaN is `null`.
+ */
 export function compactJson(value: JsonValue): string {
   return write(value, COMPACT, '\n');
 }
@@ -36,9 +51,9 @@ export function compactJson(value: JsonValue): string {
 /** `newline` is the line break with the indentation of the enclosing level. */
 function write(value: JsonValue, layout: Layout, newline: string): string {
   if (typeof value === 'string') return layout.quote(value);
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : formatFloat(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : layout.float(value);
   if (value === null || typeof value !== 'object') return String(value);
-  if (value instanceof JsonFloat) return formatFloat(value.value);
+  if (value instanceof JsonFloat) return layout.float(value.value);
   return isJsonArray(value) ? writeArray(value, layout, newline) : writeObject(value as JsonObject, layout, newline);
 }
 
@@ -91,6 +106,11 @@ export function quoteJson(text: string, ensureAscii = false): string {
 }
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+function formatWireFloat(x: number): string {
+  if (Number.isFinite(x)) return formatFloat(x);
+  return Number.isNaN(x) ? 'null' : x > 0 ? '1e400' : '-1e400';
+}
 
 /** Python's `repr` of a float: the shortest digits that read back, an exponent below 1e-4 and from 1e16 on. */
 export function formatFloat(x: number): string {

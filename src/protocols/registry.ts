@@ -1,10 +1,13 @@
 import type { ProtocolName } from '../canonical/turn.js';
 import { anthropicMessages } from './anthropic-messages.js';
+import type { ReasoningField } from './openai-chat/reply.js';
 import { openaiChat } from './openai-chat.js';
 import type { Protocol } from './protocol.js';
 
-/** Every protocol, one line each. */
-export const PROTOCOLS: Readonly<Record<ProtocolName, Protocol>> = {
-  'openai-chat': openaiChat,
+export type Protocols = Readonly<Record<ProtocolName, Protocol>>;
+
+/** Every protocol, one line each, as the settings `wire.*` want them. */
+export const createProtocols = (wire: { readonly reasoning: ReasoningField }): Protocols => ({
+  'openai-chat': openaiChat(wire.reasoning),
   'anthropic-messages': anthropicMessages,
-};
+});

@@ -5,17 +5,18 @@ import { shown } from './request-fields.js';
 
 /**
  * Reads the body of a call, JSON in UTF-8.
+ * @param depth bound of nesting
  * @throws GatewayError `invalid_json` with the position of what is wrong
  */
-export function parseBody(bytes: Uint8Array): JsonObject {
-  const body = parse(bytes);
+export function parseBody(bytes: Uint8Array, depth: number): JsonObject {
+  const body = parse(bytes, depth);
   if (!isJsonObject(body)) throw new GatewayError('invalid_json', `The body must be a JSON object, got ${shown(body)}.`);
   return body;
 }
 
-function parse(bytes: Uint8Array): ReturnType<typeof parseJsonBytes> {
+function parse(bytes: Uint8Array, depth: number): ReturnType<typeof parseJsonBytes> {
   try {
-    return parseJsonBytes(bytes);
+    return parseJsonBytes(bytes, { depth });
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new GatewayError('invalid_json', `The body cannot be read as JSON: ${error.reason} at position ${error.position}.`);

@@ -1,5 +1,5 @@
 import { JsonSyntaxError, parseJson } from '../canonical/json-parse.js';
-import { isJsonArray, isJsonObject, JsonFloat, type JsonValue } from '../canonical/json-value.js';
+import { isJsonArray, isJsonObject, JsonFloat, type JsonObject, type JsonValue } from '../canonical/json-value.js';
 import { writeJson } from '../canonical/json-write.js';
 import type { ToolCall } from '../canonical/message.js';
 
@@ -26,9 +26,9 @@ export function toolCall(id: string | null, name: string, args: JsonValue): Tool
   return { id, name, arguments: writeJson(args), value: args };
 }
 
-/** Whether a value can be written as JSON that every client reads: no infinity, no NaN. */
-export function isPortable(value: JsonValue): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (value === null || typeof value !== 'object' || value instanceof JsonFloat) return true;
-  return isJsonArray(value) ? value.every(isPortable) : [...(value as ReadonlyMap<string, JsonValue>).values()].every(isPortable);
+/** Whether a value holds NaN, which sampled arguments can spell and JSON on the wire cannot. */
+export function holdsNaN(value: JsonValue): boolean {
+  if (typeof value === 'number') return Number.isNaN(value);
+  if (value === null || typeof value !== 'object' || value instanceof JsonFloat) return false;
+  return isJsonArray(value) ? value.some(holdsNaN) : [...(value as JsonObject).values()].some(holdsNaN);
 }

@@ -24,6 +24,14 @@ describe('writeJson', () => {
   });
 });
 
+describe('compactJson', () => {
+  it('writes what every reader of JSON takes, whatever Python may write', () => {
+    const text = compactJson(parseJson('["\\ud83d", 1e400, -1e400, NaN, 1.0]', { allowNonFinite: true }));
+    expect(text).toBe('["\\ud83d",1e400,-1e400,null,1.0]');
+    expect(JSON.parse(text)).toStrictEqual(['\ud83d', Infinity, -Infinity, null, 1]);
+  });
+});
+
 describe('formatFloat', () => {
   it('is the repr of Python', () => {
     for (const { bytes, repr } of vectors.floats) expect(formatFloat(Buffer.from(bytes, 'hex').readDoubleBE())).toBe(repr);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
 import { compactJson } from '../../canonical/json-write.js';
 import type { ToolCall } from '../../canonical/message.js';
-import { isPortable, toolCall } from '../tool-arguments.js';
+import { holdsNaN, toolCall } from '../tool-arguments.js';
 
 /** The member under which Claude Code itself hands back arguments that it could not read. */
 const UNPARSED = '__unparsedToolInput';
@@ -11,7 +11,7 @@ const UNPARSED = '__unparsedToolInput';
  * the protocol has no place for, travel as text in `{"__unparsedToolInput": {"raw", "len"}}`.
  */
 export function toolInputJson(call: ToolCall): string {
-  if (isJsonObject(call.value) && isPortable(call.value)) return compactJson(call.value);
+  if (isJsonObject(call.value) && !holdsNaN(call.value)) return compactJson(call.value);
   if (call.arguments.trim() === '') return '{}';
   return JSON.stringify({ [UNPARSED]: { raw: call.arguments, len: call.arguments.length } });
 }

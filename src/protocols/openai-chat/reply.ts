@@ -2,14 +2,22 @@ import type { ToolCall } from '../../canonical/message.js';
 import type { FinishReason, TurnReply, TurnRequest } from '../../canonical/turn.js';
 import { logprobsJson } from './logprobs.js';
 
+/** The member that carries reasoning: clients read one name or the other. */
+export type ReasoningField = 'reasoning_content' | 'reasoning' | 'both';
+
+export function reasoningMembers(reasoning: string, field: ReasoningField): object {
+  if (field === 'both') return { reasoning_content: reasoning, reasoning };
+  return { [field]: reasoning };
+}
+
 /** The body of a Chat answer. */
-export function formatChatReply(request: TurnRequest, reply: TurnReply): string {
+export function formatChatReply(request: TurnRequest, reply: TurnReply, field: ReasoningField): string {
   const { message } = reply;
   const body = JSON.stringify({
     role: 'assistant',
     content: visibleContent(reply),
     refusal: null,
-    ...(message.reasoning === null ? {} : { reasoning_content: message.reasoning }),
+    ...(message.reasoning === null ? {} : reasoningMembers(message.reasoning, field)),
     ...(message.toolCalls.length === 0 ? {} : { tool_calls: message.toolCalls.map(callJson) }),
   });
   const head = JSON.stringify({

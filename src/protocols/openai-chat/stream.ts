@@ -1,6 +1,6 @@
 import type { TurnReply, TurnRequest } from '../../canonical/turn.js';
 import type { StreamOpening } from '../protocol.js';
-import { callJson, chatId, chatUsage, choiceTail, idsJson, visibleContent } from './reply.js';
+import { callJson, chatId, chatUsage, choiceTail, idsJson, type ReasoningField, reasoningMembers, visibleContent } from './reply.js';
 
 /** Events of a stream that are one `data:` line each. */
 export const dataEvent = (json: string): string => `data: ${json}\n\n`;
@@ -19,13 +19,13 @@ export function openChatStream(request: TurnRequest, opening: StreamOpening): st
  * What follows the first chunk: reasoning in one delta (the openai SDK keeps only the last fragment of a member that it
  * does not know), text, each call as a head and its arguments, the end with logprobs and ids, usage where asked for.
  */
-export function finishChatStream(request: TurnRequest, reply: TurnReply): string {
+export function finishChatStream(request: TurnRequest, reply: TurnReply, field: ReasoningField): string {
   const delta = (members: object): string =>
     chunk(request, reply, `{"index":0,"delta":${JSON.stringify(members)},"logprobs":null,"finish_reason":null}`);
   const { reasoning, toolCalls } = reply.message;
   const content = visibleContent(reply);
   let events = '';
-  if (reasoning) events += delta({ reasoning_content: reasoning });
+  if (reasoning) events += delta(reasoningMembers(reasoning, field));
   if (content) events += delta({ content });
   toolCalls.forEach((call, index) => {
     events += delta({ tool_calls: [{ index, ...callJson({ ...call, arguments: '' }, index) }] });
