@@ -1,0 +1,49 @@
+import type { AssistantMessage } from '../canonical/message.js';
+import { messageHash, sameArguments, sameAssistant, sameCall, solid } from './identity.js';
+
+/**
+ * How well a client's assistant message fits a message that we sampled.
+ *
+ * - `exact`: nothing that counts differs;
+ * - `close`: only what clients are known to do to a reply: text or reasoning trimmed, reasoning dropped;
+ * - `none`: another message.
+ *
+ * With `known` (an id of a call, or a thinking signature, named this very turn) two more habits are forgiven, because
+ * the turn need not be guessed: text beside calls that was dropped, and calls whose arguments are not JSON, which
+ * clients replace by `{}` or by a note, or rename to `invalid`.
+ */
+export type EchoFit = 'exact' | 'close' | 'none';
+
+export function echoFit(echo: AssistantMessage, shown: AssistantMessage, known: boolean): EchoFit {
+  if (sameAssistant(echo, shown)) return 'exact';
+  return textFits(echo, shown, known) && reasoningFits(echo, shown) && callsFit(echo, shown, known) ? 'close' : 'none';
+}
+
+function textFits(echo: AssistantMessage, shown: AssistantMessage, known: boolean): boolean {
+  const text = trimmed(echo.content);
+  return text === trimmed(shown.content) || (known && text === '' && echo.toolCalls.length > 0);
+}
+
+function reasoningFits(echo: AssistantMessage, shown: AssistantMessage): boolean {
+  const reasoning = trimmed(echo.reasoning);
+  return reasoning === '' || reasoning === trimmed(shown.reasoning);
+}
+
+function callsFit(echo: AssistantMessage, shown: AssistantMessage, known: boolean): boolean {
+  if (echo.toolCalls.length !== shown.toolCalls.length) return false;
+  return shown.toolCalls.every((call, i) => {
+    const other = echo.toolCalls[i]!;
+    if (sameCall(call, other)) return true;
+    if (!known || call.value !== undefined || other.id !== call.id) return false;
+    return other.name === call.name || other.name === 'invalid' || sameArguments(call, other);
+  });
+}
+
+function trimmed(text: string | null): string {
+  return solid(text).trim();
+}
+
+/** Equal for all messages that fit each other without `known`: trimmed text and calls, no reasoning. */
+export function echoHash(message: AssistantMessage): number {
+  return messageHash({ role: 'assistant', content: trimmed(message.content), reasoning: null, toolCalls: message.toolCalls }, -1);
+}

@@ -1,0 +1,150 @@
+import type { AssistantMessage, Message } from '../canonical/message.js';
+import { CallPairing } from './call-pairing.js';
+import { echoHash } from './echo.js';
+import { GeneratedNodes } from './generated-nodes.js';
+import { messageHash, sameMessage } from './identity.js';
+import { TreeNode } from './node.js';
+import { NodeIndex } from './node-index.js';
+import { type Root, type RootKey, rootHash, sameRoot } from './root.js';
+
+/** Where a request's history stands in the tree. Finding it changes nothing. */
+export interface Located {
+  /** As first seen; not yet part of the tree when nobody committed a turn under it. */
+  readonly root: Root;
+  /** The history in its stored spelling: what is rendered. As long as the request's, call ids of results restored. */
+  readonly messages: readonly Message[];
+  /** Nodes of the leading messages that are known, one per message. */
+  readonly reached: readonly TreeNode[];
+  /** Places of the calls that results answer, one per message, -1 elsewhere. */
+  readonly calls: readonly number[];
+  /** The node of the last known message, the root's top where none is known. */
+  readonly end: TreeNode;
+  /** An assistant message that fits several sampled siblings stopped the search. */
+  readonly ambiguous: boolean;
+}
+
+/** What the caller knows already: the first `count` messages say the same as those of an earlier request with the same root. */
+export interface KnownHistory {
+  readonly located: Located;
+  readonly count: number;
+}
+
+/** The messages of a session: finds histories in O(new) and adds what a committed turn brings. */
+export class MessageTree {
+  readonly #roots = new Map<number, Root[]>();
+  readonly #index = new NodeIndex();
+  readonly #generated = new GeneratedNodes();
+  readonly #nodes: TreeNode[] = [];
+  #lastRoot: Root | null = null;
+  #nextId = 0;
+
+  /** All nodes below the roots, in order of creation. */
+  get nodes(): readonly TreeNode[] {
+    return this.#nodes;
+  }
+
+  get roots(): readonly Root[] {
+    return [...this.#roots.values()].flat();
+  }
+
+  locate(key: RootKey, messages: readonly Message[], known?: KnownHistory): Located {
+    const root = this.#findRoot(key) ?? this.#detachedRoot(key);
+    const reached: TreeNode[] = [];
+    const calls: number[] = [];
+    const stored: Message[] = [];
+    const pairing = new CallPairing();
+    let end = root.top;
+    let above = end;
+    let searching = true;
+    let ambiguous = false;
+    const sure =
+      known !== undefined && known.located.root === root ? Math.min(known.count, known.located.reached.length, messages.length) : 0;
+    for (const [i, message] of messages.entries()) {
+      const call = message.role === 'tool' ? pairing.take(message) : -1;
+      if (searching) {
+        const found = i < sure ? known!.located.reached[i]! : this.#child(end, message, call);
+        if (found instanceof TreeNode) {
+          above = end;
+          end = found;
+          reached.push(found);
+        } else {
+          searching = false;
+          ambiguous = found === 'ambiguous';
+        }
+      }
+      const spelled = i < reached.length ? spelledBelow(above, end) : message.role === 'tool' ? pairing.restored(message, call) : message;
+      if (message.role === 'assistant') pairing.opens(message, spelled as AssistantMessage);
+      calls.push(call);
+      stored.push(spelled);
+    }
+    return { root, messages: stored, reached, calls, end, ambiguous };
+  }
+
+  /** Adds what of a located history is not in the tree yet, and returns the node of its last message. */
+  grow(located: Located): TreeNode {
+    const root = this.#adopt(located.root);
+    let node = located.reached.length === 0 ? root.top : located.end;
+    for (let i = located.reached.length; i < located.messages.length; i++) {
+      const message = located.messages[i]!;
+      const call = located.calls[i]!;
+      node = this.#plainChild(node, message, call) ?? this.#add(node, message, call);
+    }
+    return node;
+  }
+
+  /** Adds a sampled message below the end of its history. The node's `turn` is the caller's to set. */
+  addGenerated(parent: TreeNode, message: AssistantMessage, shown: AssistantMessage, turnId: string): TreeNode {
+    const node = new TreeNode(this.#nextId++, parent.root, parent, message, -1, echoHash(shown), parent.depth + 1);
+    this.#nodes.push(node);
+    this.#generated.add(parent, node, shown, turnId);
+    return node;
+  }
+
+  #child(parent: TreeNode, message: Message, call: number): TreeNode | 'ambiguous' | undefined {
+    if (message.role !== 'assistant') return this.#plainChild(parent, message, call);
+    const generated = this.#generated.find(parent, message);
+    if (generated instanceof TreeNode) return generated;
+    return this.#plainChild(parent, message, call) ?? this.#generated.findJoined(parent, message) ?? generated;
+  }
+
+  #plainChild(parent: TreeNode, message: Message, call: number): TreeNode | undefined {
+    const { latest } = parent;
+    if (latest === null) return undefined;
+    if (sameMessage(latest.message!, latest.call, message, call)) return latest;
+    return this.#index.find(parent, messageHash(message, call)).find((node) => sameMessage(node.message!, node.call, message, call));
+  }
+
+  #add(parent: TreeNode, message: Message, call: number): TreeNode {
+    const hash = messageHash(message, call);
+    const node = new TreeNode(this.#nextId++, parent.root, parent, message, call, hash, parent.depth + 1);
+    this.#nodes.push(node);
+    this.#index.add(parent, hash, node);
+    parent.latest = node;
+    return node;
+  }
+
+  #findRoot(key: RootKey): Root | undefined {
+    if (this.#lastRoot !== null && sameRoot(this.#lastRoot, key)) return this.#lastRoot;
+    const found = this.#roots.get(rootHash(key))?.find((root) => sameRoot(root, key));
+    if (found !== undefined) this.#lastRoot = found;
+    return found;
+  }
+
+  #detachedRoot(key: RootKey): Root {
+    const { model, tools, templateKwargs } = key;
+    const root = { model, tools, templateKwargs, hash: rootHash(key) } as { -readonly [K in keyof Root]: Root[K] };
+    root.top = new TreeNode(this.#nextId++, root, null, null, -1, root.hash, 0);
+    return root;
+  }
+
+  #adopt(root: Root): Root {
+    const same = this.#roots.get(root.hash) ?? [];
+    const found = same.find((other) => sameRoot(other, root));
+    if (found !== undefined) return found;
+    this.#roots.set(root.hash, [...same, root]);
+    return root;
+  }
+}
+
+/** A node that was reached past its parent stands for both messages. */
+const spelledBelow = (above: TreeNode, node: TreeNode): Message => (node.parent === above ? node.message! : node.joined!);

@@ -1,0 +1,38 @@
+import type { PendingTurn } from './pending-turn.js';
+
+/**
+ * The turns that a marked retry may ask for again: those in work and the last few that are over. Bounded by `memory`;
+ * a turn that falls out while nobody holds its result is given up by the caller.
+ */
+export class Retries {
+  readonly #recent: PendingTurn[] = [];
+
+  constructor(
+    private readonly memory: number,
+    private readonly giveUp: (turn: PendingTurn) => void,
+  ) {}
+
+  add(turn: PendingTurn): void {
+    this.#recent.push(turn);
+    for (let i = 0; this.#recent.length > this.memory && i < this.#recent.length; ) {
+      const old = this.#recent[i]!;
+      if (old.state === 'running' || (old.state === 'finished' && old.holders > 0)) {
+        i++;
+        continue;
+      }
+      this.#recent.splice(i, 1);
+      if (old.state === 'finished') this.giveUp(old);
+    }
+  }
+
+  /** A turn begun by the same body: one that its client left, else the latest. Discarded turns are not found. */
+  find(digest: string): PendingTurn | null {
+    const same = this.#recent.filter((turn) => turn.digest === digest && turn.state !== 'discarded');
+    return same.findLast((turn) => turn.holders === 0 && turn.state !== 'committed') ?? same.at(-1) ?? null;
+  }
+
+  /** Turns that are neither committed nor discarded. */
+  get open(): readonly PendingTurn[] {
+    return this.#recent.filter((turn) => turn.state === 'running' || turn.state === 'finished');
+  }
+}

@@ -1,0 +1,151 @@
+import { parseJson } from '../../src/canonical/json-parse.js';
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../src/canonical/message.js';
+import type { TraceRecord } from '../../src/canonical/trace.js';
+import type { Sampling } from '../../src/canonical/turn.js';
+import type { PromptForm } from '../../src/trajectory/drift.js';
+import type { PendingTurn } from '../../src/trajectory/pending-turn.js';
+import type { RootKey } from '../../src/trajectory/root.js';
+import { NO_FACTS, type RowFacts, type RowOptions, rowRecords } from '../../src/trajectory/row-record.js';
+import { planRows } from '../../src/trajectory/rows.js';
+import type { TrajectoryTree } from '../../src/trajectory/tree.js';
+import type { SampledTurn, TurnRecord } from '../../src/trajectory/turn.js';
+
+export const ROOT: RootKey = { model: 'policy', tools: [], templateKwargs: new Map() };
+export const TOOLS: RootKey = { ...ROOT, tools: [{ name: 'look', parameters: new Map([['type', 'object']]) }] };
+
+export const SAMPLING: Sampling = {
+  maxTokens: 64,
+  temperature: 1,
+  topP: 1,
+  topK: -1,
+  minP: 0,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  repetitionPenalty: 1,
+  seed: null,
+  minTokens: 0,
+  stopTokenIds: [],
+  stopStrings: [],
+};
+
+export const system = (content: string): Message => ({ role: 'system', content });
+export const user = (content: string): Message => ({ role: 'user', content });
+export const assistant = (content: string | null, more: Partial<AssistantMessage> = {}): AssistantMessage => ({
+  role: 'assistant',
+  content,
+  reasoning: null,
+  toolCalls: [],
+  ...more,
+});
+export const tool = (content: string, toolCallId: string | null = null, more: Partial<ToolMessage> = {}): ToolMessage => ({
+  role: 'tool',
+  content,
+  toolCallId,
+  name: null,
+  isError: false,
+  ...more,
+});
+
+/** A call as a protocol would read it: `value` is the JSON value of the arguments, `undefined` where they are not JSON. */
+export function call(name: string, args: string, id: string | null = null): ToolCall {
+  const parsed = (() => {
+    try {
+      return parseJson(args);
+    } catch {
+      return undefined;
+    }
+  })();
+  return { id, name, arguments: args, value: parsed };
+}
+
+export const ids = (...values: number[]): Int32Array => Int32Array.from(values);
+
+export function sampled(outputIds: Int32Array, message: AssistantMessage, more: Partial<SampledTurn> = {}): SampledTurn {
+  return {
+    outputIds,
+    logprobs: Float32Array.from(outputIds, (id) => logprobOf(id)),
+    message,
+    shown: message,
+    finishReason: 'stop',
+    stop: { kind: 'eos', tokenCount: Math.min(1, outputIds.length) },
+    stopString: null,
+    weightVersions: [],
+    engine: 'sim',
+    replica: 'http://engine:1',
+    engineRequestId: null,
+    logprobBasis: 'raw',
+    cachedTokens: null,
+    queueMs: null,
+    firstTokenMs: null,
+    engineMs: null,
+    illFormed: false,
+    flags: [],
+    ...more,
+  };
+}
+
+/** A logprob that tells its token: −id ⁄ 1024, exact in float32. */
+export const logprobOf = (id: number): number => -id / 1024;
+
+let clockMs = 1_700_000_000_000;
+
+export interface TurnScript {
+  readonly key?: RootKey;
+  readonly messages: readonly Message[];
+  readonly prompt: Int32Array | PromptForm;
+  readonly output: Int32Array;
+  readonly reply: AssistantMessage;
+  readonly digest?: string;
+  readonly more?: Partial<SampledTurn>;
+}
+
+export function begin(tree: TrajectoryTree, script: TurnScript): PendingTurn {
+  const located = tree.locate(script.key ?? ROOT, script.messages);
+  const prompt: PromptForm = script.prompt instanceof Int32Array ? { kind: 'whole', ids: script.prompt } : script.prompt;
+  clockMs += 10;
+  return tree.begin({
+    located,
+    prompt,
+    digest: script.digest ?? `d${clockMs}`,
+    protocol: 'openai-chat',
+    sampling: SAMPLING,
+    startedAtMs: clockMs,
+  });
+}
+
+export function commit(pending: PendingTurn, script: Pick<TurnScript, 'output' | 'reply' | 'more'>): TurnRecord {
+  pending.finish(sampled(script.output, script.reply, script.more));
+  clockMs += 10;
+  const result = pending.commit(clockMs);
+  if (!result.ok) throw new Error(`commit refused: ${result.reason}`);
+  return result.turn;
+}
+
+/** A whole turn: begin, finish, commit. */
+export const turn = (tree: TrajectoryTree, script: TurnScript): TurnRecord => commit(begin(tree, script), script);
+
+export const FACTS: RowFacts = { ...NO_FACTS, sessionId: 'session', tokenizerHash: 'hash' };
+export const OPTIONS: RowOptions = { decode: (tokens) => tokens.join(' ') };
+
+export function rowsOf(
+  tree: TrajectoryTree,
+  facts: Partial<RowFacts> = {},
+  options: Partial<RowOptions> = {},
+  maxRowTokens?: number,
+): TraceRecord[] {
+  return rowRecords(planRows(tree.turns, maxRowTokens), { ...FACTS, ...facts }, { ...OPTIONS, ...options });
+}
+
+/** The row's ids with the trained ones in brackets: `1 2 [3 4] 5 [6]`. */
+export function picture(row: TraceRecord): string {
+  const parts = Array.from(row.token_ids, (id, i) => ({
+    id,
+    trained: i >= row.prompt_length && row.loss_mask[i - row.prompt_length] === 1,
+  }));
+  let text = '';
+  for (const [i, { id, trained }] of parts.entries()) {
+    const before = i > 0 && parts[i - 1]!.trained;
+    text += `${before && !trained ? ']' : ''}${i > 0 ? ' ' : ''}${trained && !before ? '[' : ''}${id}`;
+  }
+  return parts.at(-1)?.trained ? `${text}]` : text;
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { TrajectoryTree } from '../../src/trajectory/tree.js';
+import { assistant, begin, ids, picture, ROOT, rowsOf, sampled, turn, user } from '../support/trajectory-fixtures.js';
+
+describe('a turn', () => {
+  test('is found again by what the client sends back, and its ids are continued', () => {
+    const tree = new TrajectoryTree();
+    const first = turn(tree, { messages: [user('hi')], prompt: ids(1, 2, 3), output: ids(4, 5), reply: assistant('hello') });
+    const located = tree.locate(ROOT, [user('hi'), assistant('hello'), user('more')]);
+    expect(located.end).toBe(first.node);
+    expect(located.reached).toHaveLength(2);
+    const second = turn(tree, {
+      messages: [user('hi'), assistant('hello'), user('more')],
+      prompt: { kind: 'extends', base: first, delta: ids(6), proof: 'exact' },
+      output: ids(7),
+      reply: assistant('bye'),
+    });
+    expect(second.link).toEqual({ to: first, kind: 'clean' });
+    const rows = rowsOf(tree);
+    expect(rows.map(picture)).toEqual(['1 2 3 [4 5] 6 [7]']);
+    expect([...rows[0]!.logprobs]).toEqual([-4 / 1024, -5 / 1024, 0, -7 / 1024]);
+    expect([rows[0]!.prompt_length, rows[0]!.response_length, rows[0]!.role]).toEqual([3, 4, 'main']);
+  });
+
+  test('changes nothing until it is committed', () => {
+    const tree = new TrajectoryTree();
+    const pending = begin(tree, { messages: [user('hi')], prompt: ids(1), output: ids(2), reply: assistant('x') });
+    pending.finish(sampled(ids(2), assistant('x')));
+    expect(tree.nodes).toHaveLength(0);
+    expect(tree.roots).toHaveLength(0);
+    expect(tree.locate(ROOT, [user('hi'), assistant('x')]).reached).toHaveLength(0);
+    expect(rowsOf(tree)).toEqual([]);
+    expect(pending.commit(1).ok).toBe(true);
+    expect(tree.nodes).toHaveLength(2);
+  });
+});
