@@ -23,6 +23,10 @@ export interface GenerateRequest {
   readonly model: string | null;
   /** Validated against the vocabulary; one int32 per token. */
   readonly promptIds: Int32Array;
+  /** The JSON array of `promptIds` where it is already written. */
+  readonly promptJson?: Uint8Array;
+  /** Ids are below it; an answer with another id is a lie. */
+  readonly vocabularySize: number;
   readonly sampling: Sampling;
   /** Alternatives per token, 0 = the sampled one only. */
   readonly topLogprobs: number;
@@ -65,8 +69,11 @@ export type LogprobBasis = 'raw' | 'tempered' | 'processed';
 
 /** What went wrong with a call, sorted by what a caller does about it. */
 export type EngineFailure = {
-  /** `overloaded`: wait and retry · `transient`: retry elsewhere · `down`: as transient, the replica is out · the others are final. */
-  readonly kind: 'overloaded' | 'transient' | 'down' | 'context_overflow' | 'bad_request' | 'unauthorized' | 'invalid_answer';
+  /**
+   * `overloaded`: wait and retry · `transient`: retry elsewhere · `down`: as transient, the replica is out · `invalid_answer`: retry once ·
+   * `cancelled`: the caller's signal · the others are final.
+   */
+  readonly kind: 'overloaded' | 'transient' | 'down' | 'context_overflow' | 'bad_request' | 'unauthorized' | 'invalid_answer' | 'cancelled';
   readonly message: string;
   readonly status: number | null;
   readonly retryAfterMs: number | null;

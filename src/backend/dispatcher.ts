@@ -1,0 +1,195 @@
+import type { EngineFailure } from '../engines/engine.js';
+import { AdmissionQueue, type Waiting } from './admission-queue.js';
+import { place } from './placement.js';
+import type { Clock, PoolSettings } from './pool-settings.js';
+import type { Replica } from './replica.js';
+import type { SharedCounters } from './shared-counters.js';
+
+/** Places that other shards give back are not announced; while calls wait for one, look this often. */
+const POLL_MS = 4;
+
+/** A turn that wants a replica, through all its attempts. */
+export interface Ticket extends Waiting {
+  /** Replicas that just failed it. */
+  readonly avoid: Set<Replica>;
+  /** Time spent waiting, pauses aside; bounded by `backend.holdMs`. */
+  heldMs: number;
+}
+
+export type Admission =
+  | { readonly ok: true; readonly replica: Replica; readonly round: number; readonly full: boolean }
+  | { readonly ok: false; readonly failure: EngineFailure };
+
+interface Waiter extends Waiting {
+  readonly ticket: Ticket;
+  readonly settle: (admission: Admission) => void;
+}
+
+/** Decides who is sent where and when: windows, queue, placement, pauses. */
+export class Dispatcher {
+  readonly #queue: AdmissionQueue<Waiter>;
+  #paused = false;
+  #pausedMs = 0;
+  #pausedSinceMs = 0;
+  #cancelTimer: () => void = () => {};
+  #closed: EngineFailure | null = null;
+
+  constructor(
+    private readonly settings: PoolSettings,
+    private readonly clock: Clock,
+    private readonly counters: SharedCounters,
+    private readonly shards: number,
+    private readonly replicas: () => readonly Replica[],
+  ) {
+    this.#queue = new AdmissionQueue(settings.limits.queue);
+  }
+
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** A place at a replica, to be given back by {@link release}. `again` = the ticket had one before and is not refused for a full queue. */
+  admit(ticket: Ticket, again: boolean, signal: AbortSignal | undefined): Promise<Admission> {
+    return new Promise((resolve) => {
+      if (this.#closed !== null) return resolve({ ok: false, failure: this.#closed });
+      if (signal?.aborted === true) return resolve(refused('cancelled', 'the caller cancelled the turn before it was sent'));
+      const startMs = this.#activeMs();
+      let cancelHold = (): void => {};
+      let isSettled = false;
+      const waiter: Waiter = {
+        sessionId: ticket.sessionId,
+        sinceMs: ticket.sinceMs,
+        ticket,
+        settle: (admission) => {
+          isSettled = true;
+          cancelHold();
+          signal?.removeEventListener('abort', cancel);
+          ticket.heldMs += this.#activeMs() - startMs;
+          resolve(admission);
+        },
+      };
+      const cancel = (): void => this.#drop(waiter, 'cancelled', 'the caller cancelled the turn while it waited for a replica');
+      if (!this.#queue.add(waiter, again))
+        return resolve(
+          refused('overloaded', `${this.#queue.length} turns wait for the engine (limits.queue ${this.settings.limits.queue})`),
+        );
+      this.pump();
+      if (isSettled) return;
+      signal?.addEventListener('abort', cancel, { once: true });
+      const hold = (leftMs: number): void => {
+        cancelHold = this.clock.after(leftMs, () => {
+          const left = this.settings.backend.holdMs - ticket.heldMs - (this.#activeMs() - startMs);
+          if (this.#paused || left > 0) hold(Math.max(left, 1000));
+          else this.#drop(waiter, 'overloaded', this.#whyNoPlace());
+        });
+      };
+      hold(Math.max(0, this.settings.backend.holdMs - ticket.heldMs));
+    });
+  }
+
+  release(ticket: Ticket, replica: Replica): void {
+    this.counters.release(replica.slot);
+    this.#queue.ended(ticket.sessionId);
+    this.pump();
+  }
+
+  setPaused(paused: boolean): void {
+    if (paused === this.#paused) return;
+    if (paused) this.#pausedSinceMs = this.clock.now();
+    else this.#pausedMs += this.clock.now() - this.#pausedSinceMs;
+    this.#paused = paused;
+    this.pump();
+  }
+
+  close(failure: EngineFailure): void {
+    this.#closed = failure;
+    this.#cancelTimer();
+    for (const waiter of [...this.#queue]) this.#settle(waiter, { ok: false, failure });
+    this.counters.setHungry(false);
+  }
+
+  /** Sends what can be sent. To be called when anything changed. */
+  pump(): void {
+    if (this.#closed !== null) return;
+    this.#cancelTimer();
+    while (!this.#paused) {
+      const waiter = this.#queue.next();
+      if (waiter === null) break;
+      const choice = this.#choose(waiter.ticket);
+      if (choice === null) break;
+      this.counters.take(choice.replica.slot);
+      this.#queue.started(waiter);
+      const full = this.counters.total(choice.replica.slot) >= choice.replica.window.size;
+      this.#settle(waiter, { ok: true, replica: choice.replica, round: choice.replica.window.round, full });
+    }
+    this.#lookAgain();
+  }
+
+  #choose(ticket: Ticket): { readonly replica: Replica } | null {
+    const yielding = this.shards > 1 && this.counters.othersHungry;
+    const candidates = this.replicas().map((replica) => ({ replica, url: replica.url, ...this.#room(replica, yielding) }));
+    const avoid = new Set(candidates.filter((candidate) => ticket.avoid.has(candidate.replica)));
+    return place(
+      candidates.filter((candidate) => candidate.replica.isUp),
+      ticket.sessionId,
+      avoid,
+    );
+  }
+
+  #room(replica: Replica, yielding: boolean): { readonly load: number; readonly hasRoom: boolean } {
+    const load = this.counters.total(replica.slot);
+    const rested = replica.restUntilMs <= this.clock.now();
+    const mayTake = !yielding || this.counters.own(replica.slot) < this.#share(replica);
+    return { load, hasRoom: rested && mayTake && load < replica.window.size };
+  }
+
+  #share(replica: Replica): number {
+    return Math.max(1, Math.floor(replica.window.size / this.shards));
+  }
+
+  /** Calls wait: be woken by what no event announces, the end of a rest and places given back by other shards. */
+  #lookAgain(): void {
+    const waiting = this.#queue.length > 0 && !this.#paused;
+    const up = waiting ? this.replicas().filter((replica) => replica.isUp) : [];
+    if (this.shards > 1) this.counters.setHungry(up.some((replica) => this.counters.own(replica.slot) < this.#share(replica)));
+    let delayMs = Number.POSITIVE_INFINITY;
+    for (const replica of up) {
+      const restMs = replica.restUntilMs - this.clock.now();
+      if (restMs > 0) delayMs = Math.min(delayMs, restMs);
+      else if (this.shards > 1) delayMs = Math.min(delayMs, POLL_MS);
+    }
+    if (delayMs < Number.POSITIVE_INFINITY) this.#cancelTimer = this.clock.after(delayMs, () => this.pump());
+  }
+
+  #settle(waiter: Waiter, admission: Admission): void {
+    this.#queue.remove(waiter);
+    waiter.settle(admission);
+  }
+
+  #drop(waiter: Waiter, kind: EngineFailure['kind'], message: string): void {
+    if (this.#queue.remove(waiter)) waiter.settle(refused(kind, message));
+  }
+
+  /** The clock without pauses. */
+  #activeMs(): number {
+    const now = this.clock.now();
+    return now - this.#pausedMs - (this.#paused ? now - this.#pausedSinceMs : 0);
+  }
+
+  #whyNoPlace(): string {
+    const states = this.replicas().map(
+      (replica) => `${replica.url}: ${replica.problem ?? `${this.counters.total(replica.slot)} of ${replica.window.size} in work`}`,
+    );
+    const what = states.length === 0 ? 'there is no replica' : states.join('; ');
+    return `no replica took the turn within backend.holdMs ${this.settings.backend.holdMs} (${what})`;
+  }
+}
+
+const refused = (kind: EngineFailure['kind'], message: string): Admission => ({
+  ok: false,
+  failure: { kind, message, status: null, retryAfterMs: null },
+});

@@ -1,0 +1,77 @@
+import type { Engine, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
+import type { Clock } from './pool-settings.js';
+import type { Replica } from './replica.js';
+import { TransportError } from './transport-error.js';
+
+/** After an abort call, how long the aborted call may still answer before its socket is closed. */
+const ABORT_GRACE_MS = 1500;
+
+/** How one call to a replica ended. */
+export type CallEnd =
+  | { readonly kind: 'answer'; readonly outcome: GenerateOutcome; readonly engineMs: number }
+  | { readonly kind: 'broken'; readonly error: TransportError; readonly engineMs: number };
+
+/** One sampling call to one replica, and how it is stopped. */
+export class EngineCall {
+  readonly #cut = new AbortController();
+  #aborted = false;
+  #isOver = false;
+  #cancelGrace: () => void = () => {};
+  #markEnded: () => void = () => {};
+  /** Resolves when the call is over, however it ended. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.#markEnded = resolve;
+  });
+
+  constructor(
+    readonly replica: Replica,
+    private readonly engine: Engine,
+    private readonly probe: EngineProbe,
+    private readonly request: GenerateRequest,
+    private readonly silenceMs: number,
+    private readonly clock: Clock,
+  ) {}
+
+  /** {@link abort} was called. */
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  async run(): Promise<CallEnd> {
+    const startedMs = this.clock.now();
+    try {
+      const encoded = this.engine.encode(this.request, this.probe);
+      const response = await this.replica.http.send(encoded, { silenceMs: this.silenceMs, signal: this.#cut.signal });
+      const engineMs = this.clock.now() - startedMs;
+      return { kind: 'answer', outcome: this.engine.decode(response, this.request, this.probe), engineMs };
+    } catch (error) {
+      if (error instanceof TransportError) return { kind: 'broken', error, engineMs: this.clock.now() - startedMs };
+      throw error;
+    } finally {
+      this.#isOver = true;
+      this.#cancelGrace();
+      this.#markEnded();
+    }
+  }
+
+  /**
+   * Frees the engine: asks it to abort where it can, so that the call still brings the tokens sampled so far, and closes the
+   * socket after a grace period or at once where it cannot.
+   */
+  abort(): void {
+    if (this.#aborted || this.#isOver) return;
+    this.#aborted = true;
+    const abort = this.engine.abort(this.request.requestId, this.probe);
+    if (abort === null) {
+      this.#cut.abort();
+      return;
+    }
+    this.#cancelGrace = this.clock.after(ABORT_GRACE_MS, () => this.#cut.abort());
+    this.replica.http.send(abort, { silenceMs: ABORT_GRACE_MS }).then(
+      (response) => {
+        if (response.status !== 200) this.#cut.abort();
+      },
+      () => this.#cut.abort(),
+    );
+  }
+}

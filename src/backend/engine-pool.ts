@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto';
+import type { Engine, EngineProbe, GenerateRequest, GenerateResult, LogprobBasis } from '../engines/engine.js';
+import { GatewayError } from '../errors.js';
+import type { ReplicaState } from '../shard/messages.js';
+import { Dispatcher } from './dispatcher.js';
+import type { EngineCall } from './engine-call.js';
+import { type Clock, type PoolSettings, systemClock } from './pool-settings.js';
+import { type PoolCounts, PoolStats } from './pool-stats.js';
+import { Replica } from './replica.js';
+import { REPLICA_SLOTS, SharedCounters } from './shared-counters.js';
+import { type PoolOutcome, type PoolRequest, type RunContext, TurnRun } from './turn-run.js';
+
+export interface EnginePoolOptions {
+  readonly engine: Engine;
+  /** Root URLs of the replicas, in the same order in every shard. */
+  readonly urls: readonly string[];
+  readonly apiKey: string | null;
+  readonly settings: PoolSettings;
+  /** Ids are below it, in prompts and answers: the model's `vocab_size`, padding included. */
+  readonly vocabularySize: number;
+  /** What the server was started with where it differs from the engine's default. */
+  readonly logprobBasis?: LogprobBasis;
+  /** In-flight counts of all shards, `SharedCounters.bytes(shards)` long; absent = this pool is alone. */
+  readonly sharedCounters?: SharedArrayBuffer;
+  readonly shard?: { readonly index: number; readonly count: number };
+  readonly clock?: Clock;
+}
+
+/** `wait`: running samples end · `abort`: they are stopped and go on after the pause from the tokens they have · `keep`: the engine holds them. */
+export type PauseMode = 'wait' | 'abort' | 'keep';
+
+/** Samples from the replicas of one engine. Owns their connections; one pool per shard. */
+export class EnginePool {
+  readonly #replicas: Replica[] = [];
+  readonly #running = new Set<EngineCall>();
+  readonly #listeners = new Set<() => void>();
+  readonly #stats = new PoolStats();
+  readonly #clock: Clock;
+  readonly #counters: SharedCounters;
+  readonly #dispatcher: Dispatcher;
+  readonly #context: RunContext;
+  readonly #idPrefix = `rg-${randomBytes(6).toString('hex')}-`;
+  #nextId = 0;
+  #nextSlot = 0;
+  #started = false;
+  #closed = false;
+  #weightVersion: string | null = null;
+  #announcing = false;
+
+  constructor(private readonly options: EnginePoolOptions) {
+    const { engine, settings, shard = { index: 0, count: 1 } } = options;
+    this.#clock = options.clock ?? systemClock;
+    const buffer = options.sharedCounters ?? new SharedArrayBuffer(SharedCounters.bytes(shard.count));
+    this.#counters = new SharedCounters(buffer, shard.index, shard.count);
+    this.#dispatcher = new Dispatcher(settings, this.#clock, this.#counters, shard.count, () => this.#replicas);
+    this.#context = {
+      engine,
+      settings,
+      clock: this.#clock,
+      dispatcher: this.#dispatcher,
+      running: this.#running,
+      stats: this.#stats,
+      newRequestId: () => this.#newRequestId(),
+      finished: (result, replica) => this.#completed(result, replica),
+    };
+    for (const url of options.urls) this.addReplica(url);
+  }
+
+  /** Begins to probe all replicas, in the background and for as long as it takes. */
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    for (const replica of this.#replicas) replica.watch();
+  }
+
+  /** What is known of every replica. `queued` counts the turns of this shard that wait for any of them. */
+  states(): ReplicaState[] {
+    return this.#replicas.map((replica) => replica.state(this.#dispatcher.queued));
+  }
+
+  /** What the first replica that is or was up said of itself, `null` before any was. */
+  probe(): EngineProbe | null {
+    return (this.#replicas.find((replica) => replica.isUp) ?? this.#replicas.find((replica) => replica.probe !== null))?.probe ?? null;
+  }
+
+  counts(): PoolCounts {
+    return this.#stats.counts();
+  }
+
+  /** Calls back after states changed, once per tick; returns what ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Samples once. Resolves with a result or the failure that was left when the retries were spent; a cancelled call may
+   * still bring a result, whole or ended by `abort`. Never rejects for anything that an engine does.
+   */
+  async generate(request: PoolRequest): Promise<PoolOutcome> {
+    const { vocabularySize } = this.options;
+    const { sessionId: _session, sessionSinceMs: _since, signal: _signal, ...fields } = request;
+    const whole: Omit<GenerateRequest, 'requestId'> = { ...fields, vocabularySize };
+    const wrong = wrongId(request.promptIds, vocabularySize);
+    if (wrong === null) return new TurnRun(this.#context, request, whole).run();
+    const failure = { kind: 'bad_request', message: wrong, status: null, retryAfterMs: null } as const;
+    return { ok: false, failure, replica: null, queueMs: 0, engineMs: 0, attempts: 0, firstTokenMs: null };
+  }
+
+  /** Sends nothing more until {@link resume}; waiting turns go on waiting. Resolves when no call is running, at once for `keep`. */
+  async pause(mode: PauseMode): Promise<void> {
+    this.#dispatcher.setPaused(true);
+    this.#announce();
+    if (mode === 'keep') return;
+    if (mode === 'abort') for (const call of this.#running) call.abort();
+    while (this.#running.size > 0 && this.#dispatcher.paused) await Promise.race([...this.#running].map((call) => call.ended));
+  }
+
+  /** Sends again. `weightVersion` stamps samples of engines that do not say theirs; replicas are asked anew. */
+  resume(weightVersion?: string): void {
+    if (weightVersion !== undefined) this.#weightVersion = weightVersion;
+    for (const replica of this.#replicas) if (replica.isUp) void replica.refresh();
+    this.#dispatcher.setPaused(false);
+    this.#announce();
+  }
+
+  get paused(): boolean {
+    return this.#dispatcher.paused;
+  }
+
+  /** @throws GatewayError `setting_invalid` for a URL that is there already, or after 256 replicas. */
+  addReplica(url: string): void {
+    if (this.#replicas.some((replica) => replica.url === url))
+      throw new GatewayError('setting_invalid', `the replica ${url} is there already`);
+    if (this.#nextSlot >= REPLICA_SLOTS)
+      throw new GatewayError(
+        'setting_invalid',
+        `no more than ${REPLICA_SLOTS} replicas can be added in the life of a process; restart it to add ${url}`,
+      );
+    const { engine, apiKey, settings } = this.options;
+    const changed = (): void => {
+      this.#announce();
+      this.#dispatcher.pump();
+    };
+    const replica = new Replica(url, this.#nextSlot++, engine, apiKey, settings, this.#clock, this.#counters, changed);
+    this.#replicas.push(replica);
+    if (this.#started) replica.watch();
+    this.#announce();
+  }
+
+  /** The replica gets no more calls; its running ones end first. `false` = there is none. */
+  async removeReplica(url: string): Promise<boolean> {
+    const index = this.#replicas.findIndex((replica) => replica.url === url);
+    if (index < 0) return false;
+    const [replica] = this.#replicas.splice(index, 1);
+    this.#announce();
+    for (;;) {
+      const running = [...this.#running].filter((call) => call.replica === replica);
+      if (running.length === 0) break;
+      await Promise.all(running.map((call) => call.ended));
+    }
+    await replica!.close();
+    return true;
+  }
+
+  /** Waiting turns fail as `cancelled`, running calls are cut. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#dispatcher.close({ kind: 'cancelled', message: 'the engine pool is closed', status: null, retryAfterMs: null });
+    await Promise.all(this.#replicas.map((replica) => replica.close()));
+  }
+
+  /** All of one length: SGLang before 0.5 aborts by prefix. */
+  #newRequestId(): string {
+    return this.#idPrefix + (this.#nextId++).toString(36).padStart(8, '0');
+  }
+
+  #completed(result: GenerateResult, replica: Replica): GenerateResult {
+    const { logprobBasis } = this.options;
+    const version = this.#weightVersion ?? replica.probe?.weightVersion ?? null;
+    const length = result.outputIds.length;
+    const weightVersions =
+      result.weightVersions.length > 0 || version === null || length === 0 ? result.weightVersions : [{ version, start: 0, end: length }];
+    return { ...result, weightVersions, logprobBasis: logprobBasis ?? result.logprobBasis };
+  }
+
+  #announce(): void {
+    if (this.#announcing) return;
+    this.#announcing = true;
+    queueMicrotask(() => {
+      this.#announcing = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** What is wrong with a prompt, `null` = nothing. An id out of the vocabulary kills some servers. */
+function wrongId(ids: Int32Array, vocabularySize: number): string | null {
+  if (ids.length === 0) return 'the prompt has no token';
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index]!;
+    if (id < 0 || id >= vocabularySize)
+      return `token id ${id} at ${index} of the prompt is not below the vocabulary size ${vocabularySize}`;
+  }
+  return null;
+}

@@ -1,0 +1,210 @@
+import type { Engine, EngineFailure, GenerateOutcome, GenerateRequest, GenerateResult } from '../engines/engine.js';
+import type { Dispatcher, Ticket } from './dispatcher.js';
+import { type CallEnd, EngineCall } from './engine-call.js';
+import { PartialOutput } from './partial-output.js';
+import type { Clock, PoolSettings } from './pool-settings.js';
+import type { PoolStats } from './pool-stats.js';
+import type { Replica } from './replica.js';
+
+const BACKOFF_BASE_MS = 200;
+const BACKOFF_MAX_MS = 10_000;
+/** How often a sample that the engine keeps aborting is gone on with. */
+const CONTINUATIONS_MAX = 16;
+/** An answer that makes no sense is asked for once more: a second lie is not chance. */
+const INVALID_ANSWERS_MAX = 1;
+
+export type PoolRequest = Omit<GenerateRequest, 'requestId' | 'vocabularySize' | 'promptJson'> & {
+  readonly sessionId: string;
+  /** When the session began, in any clock that all callers share; older sessions are served first. Default: now. */
+  readonly sessionSinceMs?: number;
+  /** Frees the engine's work; the call then ends with what came or as `cancelled`. */
+  readonly signal?: AbortSignal;
+};
+
+export type PoolOutcome = GenerateOutcome & {
+  /** URL of the replica that was asked last, `null` = none was. */
+  readonly replica: string | null;
+  /** Time that was not spent at an engine. */
+  readonly queueMs: number;
+  readonly engineMs: number;
+  readonly attempts: number;
+  /** Answers come whole. */
+  readonly firstTokenMs: null;
+};
+
+/** What a run needs of its pool. */
+export interface RunContext {
+  readonly engine: Engine;
+  readonly settings: PoolSettings;
+  readonly clock: Clock;
+  readonly dispatcher: Dispatcher;
+  readonly running: Set<EngineCall>;
+  readonly stats: PoolStats;
+  newRequestId(): string;
+  /** A result with what the pool knows better than the answer. */
+  finished(result: GenerateResult, replica: Replica): GenerateResult;
+}
+
+/** What to do after an attempt: `done` ends the turn, `again` asks for a place at once, `later` after a backoff. */
+type Next = { readonly do: 'done'; readonly outcome: GenerateOutcome } | { readonly do: 'again' } | { readonly do: 'later' };
+
+const AGAIN: Next = { do: 'again' };
+const LATER: Next = { do: 'later' };
+
+/** One turn through as many attempts as it takes and the settings allow. At most one sample comes out of it. */
+export class TurnRun {
+  readonly #partial = new PartialOutput();
+  readonly #ticket: Ticket;
+  readonly #startedMs: number;
+  #attempts = 0;
+  #engineMs = 0;
+  #failures = 0;
+  #invalidAnswers = 0;
+  #resetsForgiven = 0;
+  #replica: Replica | null = null;
+
+  constructor(
+    private readonly context: RunContext,
+    private readonly request: PoolRequest,
+    private readonly whole: Omit<GenerateRequest, 'requestId'>,
+  ) {
+    this.#startedMs = context.clock.now();
+    this.#ticket = { sessionId: request.sessionId, sinceMs: request.sessionSinceMs ?? this.#startedMs, avoid: new Set(), heldMs: 0 };
+  }
+
+  async run(): Promise<PoolOutcome> {
+    for (;;) {
+      const admission = await this.context.dispatcher.admit(this.#ticket, this.#attempts > 0, this.request.signal);
+      if (!admission.ok) return this.#end(admission);
+      const { replica, round, full } = admission;
+      this.#replica = replica;
+      this.#attempts++;
+      const end = await this.#call(replica).finally(() => this.context.dispatcher.release(this.#ticket, replica));
+      this.#engineMs += end.engineMs;
+      const next = end.kind === 'broken' ? this.#afterBreak(end, replica) : this.#afterAnswer(end.outcome, replica, round, full);
+      if (next.do === 'done') return this.#end(next.outcome);
+      if (next.do === 'later') await this.#backoff();
+    }
+  }
+
+  async #call(replica: Replica): Promise<CallEnd> {
+    const { engine, settings, clock, running } = this.context;
+    const probe = replica.probe!;
+    const request = { ...this.#partial.rest(this.whole), requestId: this.context.newRequestId() };
+    const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, clock);
+    const { signal } = this.request;
+    const abort = (): void => call.abort();
+    running.add(call);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const end = call.run();
+      if (signal?.aborted === true) call.abort();
+      return await end;
+    } finally {
+      running.delete(call);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  #afterBreak(end: CallEnd & { kind: 'broken' }, replica: Replica): Next {
+    const { error } = end;
+    if (this.request.signal?.aborted === true) return failedWith('cancelled', 'the caller cancelled the turn; the engine call was closed');
+    this.#ticket.avoid.add(replica);
+    if (error.fault === 'cut') return AGAIN;
+    this.context.stats.broken(error.fault);
+    if (error.fault === 'unreachable') {
+      replica.down(error.message);
+      return AGAIN;
+    }
+    // A kept-alive connection that the server closed while we wrote: it has done nothing.
+    if (error.fault === 'reset' && !error.answered && this.#resetsForgiven++ === 0) {
+      this.#ticket.avoid.delete(replica);
+      return AGAIN;
+    }
+    replica.suspect();
+    return this.#failed({ kind: 'transient', message: error.message, status: null, retryAfterMs: null });
+  }
+
+  #afterAnswer(outcome: GenerateOutcome, replica: Replica, round: number, full: boolean): Next {
+    if (!outcome.ok) return this.#afterFailure(outcome.failure, replica, round);
+    replica.served(full);
+    const result = this.context.finished(outcome.result, replica);
+    this.#partial.add(result);
+    const cancelled = this.request.signal?.aborted === true;
+    if (result.finish.kind !== 'abort' || cancelled) return { do: 'done', outcome: { ok: true, result: this.#partial.whole() } };
+    this.context.stats.continued(result.outputIds.length);
+    if (this.#partial.length >= this.whole.sampling.maxTokens) return this.#doneByLength();
+    if (this.#partial.parts > CONTINUATIONS_MAX)
+      return failedWith(
+        'transient',
+        `the engine aborted the request ${this.#partial.parts} times; the last attempt had ${this.#partial.length} tokens`,
+      );
+    return result.outputIds.length > 0 || this.context.dispatcher.paused ? AGAIN : LATER;
+  }
+
+  #afterFailure(failure: EngineFailure, replica: Replica, round: number): Next {
+    this.context.stats.failed(failure.kind);
+    if (this.request.signal?.aborted === true) return failedWith('cancelled', 'the caller cancelled the turn');
+    this.#ticket.avoid.add(replica);
+    switch (failure.kind) {
+      case 'overloaded':
+        replica.overloaded(round, failure.retryAfterMs);
+        return AGAIN;
+      case 'down':
+        replica.down(failure.message);
+        return this.#failed(failure);
+      case 'transient':
+        replica.suspect();
+        return this.#failed(failure);
+      case 'invalid_answer':
+        return this.#invalidAnswers++ < INVALID_ANSWERS_MAX ? AGAIN : { do: 'done', outcome: { ok: false, failure } };
+      case 'context_overflow':
+        // The tokens sampled before an abort fill the context: nothing is left to sample.
+        return this.#partial.length > 0 ? this.#doneByLength() : { do: 'done', outcome: { ok: false, failure } };
+      default:
+        return { do: 'done', outcome: { ok: false, failure } };
+    }
+  }
+
+  #failed(failure: EngineFailure): Next {
+    return this.#failures++ < this.context.settings.backend.retries ? LATER : { do: 'done', outcome: { ok: false, failure } };
+  }
+
+  #doneByLength(): Next {
+    return { do: 'done', outcome: { ok: true, result: { ...this.#partial.whole(), finish: { kind: 'length' } } } };
+  }
+
+  /** Waits a jittered, growing time; a cancelled turn waits no longer. */
+  #backoff(): Promise<void> {
+    const { clock } = this.context;
+    const limitMs = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.max(0, this.#failures - 1));
+    return new Promise((resolve) => {
+      const { signal } = this.request;
+      const done = (): void => {
+        cancel();
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = clock.after(limitMs * (0.5 + clock.random() / 2), done);
+      signal?.addEventListener('abort', done, { once: true });
+      if (signal?.aborted === true) done();
+    });
+  }
+
+  #end(outcome: GenerateOutcome): PoolOutcome {
+    const totalMs = this.context.clock.now() - this.#startedMs;
+    return {
+      ...outcome,
+      replica: this.#replica?.url ?? null,
+      queueMs: Math.max(0, totalMs - this.#engineMs),
+      engineMs: this.#engineMs,
+      attempts: this.#attempts,
+      firstTokenMs: null,
+    };
+  }
+}
+
+const failedWith = (kind: EngineFailure['kind'], message: string): Next => ({
+  do: 'done',
+  outcome: { ok: false, failure: { kind, message, status: null, retryAfterMs: null } },
+});

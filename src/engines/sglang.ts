@@ -1,0 +1,111 @@
+import { type AnswerDraft, alternatives, checkedAnswer, lie } from './answer-checks.js';
+import { answerBody, arrayMember, member, numberMember, stringMember } from './answer-json.js';
+import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
+import { embeddedFailure, httpFailure } from './engine-errors.js';
+import { jsonHeaders, requestBody } from './request-body.js';
+import { GENERATE_PATH, probeSglang } from './sglang-probe.js';
+
+/** SGLang's native `POST /generate`. Its logprobs are of the distribution after temperature. */
+export const sglang: Engine = {
+  name: 'sglang',
+  logprobBasis: 'tempered',
+  probe: probeSglang,
+
+  encode(request: GenerateRequest): EngineHttpRequest {
+    const { sampling } = request;
+    const head = {
+      rid: request.requestId,
+      // An unknown key in here is refused with 400.
+      sampling_params: {
+        n: 1,
+        max_new_tokens: sampling.maxTokens,
+        temperature: sampling.temperature,
+        top_p: sampling.topP,
+        top_k: sampling.topK,
+        min_p: sampling.minP,
+        presence_penalty: sampling.presencePenalty,
+        frequency_penalty: sampling.frequencyPenalty,
+        repetition_penalty: sampling.repetitionPenalty,
+        min_new_tokens: sampling.minTokens,
+        stop_token_ids: sampling.stopTokenIds,
+        stop: sampling.stopStrings,
+        ignore_eos: false,
+        skip_special_tokens: false,
+        spaces_between_special_tokens: false,
+        no_stop_trim: true,
+        ...(sampling.seed === null ? {} : { sampling_seed: sampling.seed }),
+      },
+      return_logprob: true,
+      logprob_start_len: -1,
+      top_logprobs_num: request.topLogprobs,
+      return_text_in_logprobs: false,
+      stream: false,
+    };
+    return { method: 'POST', path: GENERATE_PATH, headers: jsonHeaders(request.routingKey), body: requestBody(head, 'input_ids', request) };
+  },
+
+  decode(response: EngineHttpResponse, request: GenerateRequest, probe: EngineProbe): GenerateOutcome {
+    if (response.status !== 200) return { ok: false, failure: httpFailure(response) };
+    const body = answerBody(response);
+    if (body.kind === 'other') return lie('not_json', JSON.stringify(body.excerpt));
+    if (body.kind === 'events') {
+      const error = body.events.find((event) => member(event, 'error') !== undefined);
+      return error === undefined
+        ? lie('unrequested_stream', `${body.events.length} events`)
+        : { ok: false, failure: embeddedFailure(error, response) };
+    }
+    const value = Array.isArray(body.value) && body.value.length === 1 ? (body.value[0] as unknown) : body.value;
+    if (Array.isArray(value)) return lie('wrong_choice_count', `${value.length} answers`);
+    const error = member(value, 'error');
+    if (error !== undefined && error !== null) return { ok: false, failure: embeddedFailure(value, response) };
+    const finish = member(member(value, 'meta_info'), 'finish_reason');
+    // Failures of running requests come as an abort that names a status.
+    const status = numberMember(finish, 'status_code');
+    if (stringMember(finish, 'type') === 'abort' && status !== null && status >= 400)
+      return {
+        ok: false,
+        failure: embeddedFailure({ error: { message: stringMember(finish, 'message') ?? 'aborted', code: status } }, response),
+      };
+    return checkedAnswer(draftOf(value, request), request, probe, sglang.logprobBasis);
+  },
+
+  /** Ids are matched exactly by 0.5.23 and by prefix before, so they are all of one length. */
+  abort(requestId: string): EngineHttpRequest {
+    const body = Buffer.from(JSON.stringify({ rid: requestId }));
+    return { method: 'POST', path: '/abort_request', headers: { 'content-type': 'application/json' }, body };
+  },
+
+  health: () => ({ method: 'GET', path: '/health', headers: {}, body: null }),
+};
+
+function draftOf(value: unknown, request: GenerateRequest): AnswerDraft {
+  const meta = member(value, 'meta_info');
+  const tuples = arrayMember(meta, 'output_token_logprobs');
+  const top = arrayMember(meta, 'output_top_logprobs');
+  const finish = member(meta, 'finish_reason');
+  const matched = member(finish, 'matched');
+  const id = stringMember(meta, 'id');
+  const tupleIds = tuples?.map((tuple) => (Array.isArray(tuple) ? (tuple[1] as unknown) : undefined)) ?? null;
+  return {
+    // Builds before 0.5 do not list the ids.
+    ids: arrayMember(value, 'output_ids') ?? tupleIds,
+    logprobs: tuples?.map((tuple) => (Array.isArray(tuple) ? (tuple[0] as unknown) : undefined)) ?? null,
+    logprobIds: tupleIds,
+    topLogprobs:
+      request.topLogprobs === 0 || top === null ? null : top.map((entry) => alternatives(tupleEntries(entry), request.topLogprobs)),
+    finish: typeof finish === 'string' ? finish : stringMember(finish, 'type'),
+    matched: typeof matched === 'number' || typeof matched === 'string' ? matched : null,
+    promptTokens: numberMember(meta, 'prompt_tokens'),
+    completionTokens: numberMember(meta, 'completion_tokens'),
+    cachedTokens: numberMember(meta, 'cached_tokens'),
+    weightVersions: arrayMember(meta, 'weight_versions'),
+    weightVersion: stringMember(meta, 'weight_version'),
+    requestId: id,
+    engineRequestId: id,
+  };
+}
+
+function* tupleEntries(entry: unknown): Iterable<readonly [id: number, logprob: unknown]> {
+  if (!Array.isArray(entry)) return;
+  for (const tuple of entry as unknown[]) if (Array.isArray(tuple) && typeof tuple[1] === 'number') yield [tuple[1], tuple[0] as unknown];
+}

@@ -1,0 +1,64 @@
+/** vLLM's `POST /v1/completions` with ids as prompt, for servers without the token route. */
+import type { TokenLogprob } from '../canonical/turn.js';
+import { type AnswerDraft, alternatives } from './answer-checks.js';
+import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
+import type { EngineHttpRequest, EngineProbe, GenerateRequest } from './engine.js';
+import { jsonHeaders, requestBody } from './request-body.js';
+import { idOfText } from './vllm-generate.js';
+import { vllmSampling } from './vllm-sampling.js';
+
+export const COMPLETIONS_PATH = '/v1/completions';
+export const COMPLETION_ID_PREFIX = 'cmpl-';
+
+export function encodeCompletions(request: GenerateRequest, probe: EngineProbe): EngineHttpRequest {
+  const model = request.model ?? probe.model;
+  const head = {
+    request_id: request.requestId,
+    ...(model === null ? {} : { model }),
+    ...vllmSampling(request.sampling),
+    logprobs: request.topLogprobs,
+    return_token_ids: true,
+    // Alternatives are named by their text otherwise, which does not tell the id.
+    ...(request.topLogprobs > 0 || probe.facts.tokenIds === 'spelled' ? { return_tokens_as_token_ids: true } : {}),
+    stream: false,
+  };
+  return { method: 'POST', path: COMPLETIONS_PATH, headers: jsonHeaders(request.routingKey), body: requestBody(head, 'prompt', request) };
+}
+
+/** `null` where the body has not exactly one choice. */
+export function draftOfCompletions(body: unknown, request: GenerateRequest): AnswerDraft | null {
+  const choices = arrayMember(body, 'choices');
+  if (choices === null || choices.length !== 1) return null;
+  const choice = choices[0];
+  const logprobs = member(choice, 'logprobs');
+  const texts = arrayMember(logprobs, 'tokens') ?? [];
+  const spelled = texts.map((text) => idOfText(typeof text === 'string' ? text : null));
+  const areIds = spelled.length > 0 && spelled.every((id) => !Number.isNaN(id));
+  const top = arrayMember(logprobs, 'top_logprobs');
+  const usage = member(body, 'usage');
+  const stopReason = member(choice, 'stop_reason');
+  const id = stringMember(body, 'id');
+  return {
+    ids: arrayMember(choice, 'token_ids') ?? (areIds ? spelled : null),
+    logprobs: arrayMember(logprobs, 'token_logprobs'),
+    logprobIds: areIds ? spelled : null,
+    topLogprobs: request.topLogprobs === 0 || top === null ? null : top.map((entry) => entryTop(entry, request.topLogprobs)),
+    finish: stringMember(choice, 'finish_reason'),
+    matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
+    promptTokens: numberMember(usage, 'prompt_tokens'),
+    completionTokens: numberMember(usage, 'completion_tokens'),
+    cachedTokens: numberMember(member(usage, 'prompt_tokens_details'), 'cached_tokens'),
+    weightVersions: arrayMember(choice, 'weight_versions'),
+    weightVersion: null,
+    requestId: id?.startsWith(COMPLETION_ID_PREFIX) ? id.slice(COMPLETION_ID_PREFIX.length) : id,
+    engineRequestId: id,
+  };
+}
+
+function entryTop(entry: unknown, count: number): readonly TokenLogprob[] {
+  if (typeof entry !== 'object' || entry === null) return [];
+  return alternatives(
+    Object.entries(entry).map(([text, logprob]) => [idOfText(text), logprob] as const),
+    count,
+  );
+}
