@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AddedTokenMatcher, type PlainSpans } from './encoder-added-tokens.js';
 import { IdBuffer, unitsOf } from './encoder-buffers.js';
+import type { Normalizer } from './encoder-normalizer.js';
 import { type AddedToken, isControlToken } from './special-tokens.js';
 
 /** Text between added tokens. `units` holds the UTF-16 units of `text`. */
@@ -18,9 +19,6 @@ export interface SectionEncoder {
   steps(section: Section, out: IdBuffer): Iterable<void>;
 }
 
-/** Normalises a text; `null` where the tokenizer has no normaliser. */
-export type Normalize = ((text: string) => string) | null;
-
 /**
  * Added tokens are cut out first, those with `normalized` after normalisation, and what lies between them is encoded apart.
  * Encodings may be interleaved: a running one owns all its state.
@@ -33,13 +31,14 @@ export class Encoder {
 
   constructor(
     tokens: readonly AddedToken[],
-    private readonly normalize: Normalize,
+    private readonly normalizer: Normalizer | null,
     private readonly sections: SectionEncoder,
   ) {
     this.control = new Map(tokens.filter(isControlToken).map((token) => [token.id, token.content]));
     this.asGiven = new AddedTokenMatcher(tokens.filter((token) => !token.normalized));
     const late = tokens.filter((token) => token.normalized);
-    this.normalized = late.length === 0 ? null : new AddedTokenMatcher(late, (token) => normalize?.(token.content) ?? token.content);
+    this.normalized =
+      late.length === 0 ? null : new AddedTokenMatcher(late, (token) => normalizer?.normalize(token.content) ?? token.content);
   }
 
   encode(text: string, plain: PlainSpans): Int32Array {
@@ -80,10 +79,12 @@ export class Encoder {
 
   private *between(text: string, units: Uint16Array, start: number, end: number, plain: PlainSpans, out: IdBuffer): Iterable<void> {
     const isFirst = start === 0;
-    const given = this.normalize === null ? null : text.slice(start, end);
-    const normal = given === null ? null : this.normalize!(given);
     let section: Section = { text, units, start, end, isFirst };
-    if (normal !== null && normal !== given) section = { text: normal, units: unitsOf(normal), start: 0, end: normal.length, isFirst };
+    if (this.normalizer !== null && reaches(units, start, end, this.normalizer.changesFrom)) {
+      const given = text.slice(start, end);
+      const normal = this.normalizer.normalize(given);
+      if (normal !== given) section = { text: normal, units: unitsOf(normal), start: 0, end: normal.length, isFirst };
+    }
     const guarded = touches(plain, start, end);
     if (this.normalized === null) {
       yield* this.letters(section, guarded, out);
@@ -127,6 +128,13 @@ export class Encoder {
 function touches(spans: PlainSpans, start: number, end: number): boolean {
   for (let s = 0; s < spans.length; s += 2) {
     if (spans[s]! < end && spans[s + 1]! > start) return true;
+  }
+  return false;
+}
+
+function reaches(units: Uint16Array, start: number, end: number, limit: number): boolean {
+  for (let i = start; i < end; i++) {
+    if (units[i]! >= limit) return true;
   }
   return false;
 }

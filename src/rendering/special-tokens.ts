@@ -82,9 +82,9 @@ function configuredTokens(directory: ModelDirectory): readonly (readonly [number
 }
 
 /**
- * Whether text of a user could do harm by being this token. Whitespace-only added tokens (runs of newlines in Gemma's
+ * Whether text of a user could do harm by being this token. Runs of white space (or of its stand-in U+2581, in Gemma’s
  * vocabulary) are ordinary text.
  */
 export function isControlToken(token: AddedToken): boolean {
-  return /\S/.test(token.content);
+  return /[^\s\u2581]/.test(token.content);
 }

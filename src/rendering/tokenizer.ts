@@ -3,7 +3,10 @@ import { LibraryDecoder } from './decoder-library.js';
 import { createDecoder } from './decoder-rules.js';
 import { Encoder, type SectionEncoder } from './encoder.js';
 import type { PlainSpans } from './encoder-added-tokens.js';
+import { ByteLevelEncoder } from './encoder-byte-level.js';
 import { LibraryStages } from './encoder-library.js';
+import { type Normalizer, readNormalizer } from './encoder-normalizer.js';
+import { type EncoderPlan, planEncoder } from './encoder-plan.js';
 import { type ModelDirectory, readTokenizerDefinition } from './model-directory.js';
 import { type AddedToken, readAddedTokens } from './special-tokens.js';
 import { type TokenizerDefinition, vocabularyEntries } from './tokenizer-definition.js';
@@ -61,19 +64,32 @@ function buildTokenizer(directory: ModelDirectory, definition: TokenizerDefiniti
   const tokens: (string | undefined)[] = [];
   for (const [token, id] of entries) tokens[id] = token;
   for (const { content, id } of added) tokens[id] = content;
+  const normalizer = readNormalizer(definition.normalizer);
+  const plan: EncoderPlan =
+    normalizer === undefined
+      ? { reason: `the normalizer is ${definition.normalizer?.type}` }
+      : planEncoder(definition.pre_tokenizer, definition.model);
+  const ownDecoder = createDecoder(definition.decoder, tokens);
+  if ('bpe' in plan && normalizer !== undefined && ownDecoder !== null) {
+    return new LoadedTokenizer(directory, added, tokens.length, ownDecoder, {
+      sections: new ByteLevelEncoder(plan.bpe),
+      normalizer,
+      fastPath: 'byte-level-bpe',
+      fastPathReason: `${plan.bpe.stages.length} splits, ByteLevel, BPE`,
+    });
+  }
   const library = new LibraryStages(directory, definition);
-  const decoder = createDecoder(definition.decoder, tokens) ?? new LibraryDecoder(tokens, (parts) => library.decode(parts));
-  return new LoadedTokenizer(directory, added, tokens.length, decoder, {
+  return new LoadedTokenizer(directory, added, tokens.length, ownDecoder ?? new LibraryDecoder(tokens, (parts) => library.decode(parts)), {
     sections: library,
-    normalize: definition.normalizer ? (text) => library.normalize(text) : null,
+    normalizer: definition.normalizer ? { changesFrom: 0, normalize: (text) => library.normalize(text) } : null,
     fastPath: null,
-    fastPathReason: 'encoded by @huggingface/tokenizers',
+    fastPathReason: 'reason' in plan ? plan.reason : `the decoder is ${definition.decoder?.type}`,
   });
 }
 
 interface EncoderParts {
   readonly sections: SectionEncoder;
-  readonly normalize: ((text: string) => string) | null;
+  readonly normalizer: Normalizer | null;
   readonly fastPath: string | null;
   readonly fastPathReason: string;
 }
@@ -95,7 +111,7 @@ class LoadedTokenizer implements Tokenizer {
     private readonly decoder: Decoder,
     parts: EncoderParts,
   ) {
-    this.encoder = new Encoder(addedTokens, parts.normalize, parts.sections);
+    this.encoder = new Encoder(addedTokens, parts.normalizer, parts.sections);
     this.fastPath = parts.fastPath;
     this.fastPathReason = parts.fastPathReason;
     this.hash = directory.tokenizerHash;
