@@ -31,6 +31,9 @@ const NUMBER_RULES: Readonly<Record<string, NumberRule>> = {
   min_tokens: rule('minTokens', true, 'a whole number of at least 0', (x) => x >= 0),
 };
 
+/** Names of the fields of {@link parseSampling} on the wire. */
+export const SAMPLING_NAMES: readonly string[] = Object.keys(NUMBER_RULES);
+
 /** @throws GatewayError naming the field that has the wrong type or lies outside its bounds */
 export function parseSampling(body: JsonObject): SamplingFields {
   const sampling: { -readonly [K in keyof SamplingFields]: number } = {};

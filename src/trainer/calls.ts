@@ -40,7 +40,8 @@ export interface FinishSession {
 
 export type TrainerCall =
   | { readonly kind: 'create'; readonly session: CreateSession }
-  | { readonly kind: 'list' }
+  /** Sessions whose id comes after `after` (by UTF-16 units), at most `limit`, in order; the answer is a JSON array. */
+  | { readonly kind: 'list'; readonly after: string | null; readonly limit: number }
   | { readonly kind: 'get'; readonly sessionId: string }
   | { readonly kind: 'tree'; readonly sessionId: string; readonly format: 'json' | 'text'; readonly colour: boolean }
   | { readonly kind: 'finish'; readonly sessionId: string; readonly finish: FinishSession }
