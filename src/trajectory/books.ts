@@ -2,7 +2,7 @@ import type { DiscardReason, DriftOutcome, ForkCause } from '../canonical/trace.
 
 /**
  * Counts every sampled token of a session until it is accounted for:
- * sampled = committed + discarded + waiting, at every moment, and waiting is 0 once the session is closed.
+ * sampled = committed + discarded (but for what was committed and given up) + waiting, at every moment, and waiting is 0 once the session is closed.
  */
 export class Books {
   sampled = 0;
@@ -24,6 +24,11 @@ export class Books {
     this.committedTurns++;
     this.committed += tokens;
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  /** A committed turn is given up for the client's edited version of it. */
+  rewritten(tokens: number): void {
+    this.discarded.set('rewritten', (this.discarded.get('rewritten') ?? 0) + tokens);
   }
 
   get discardedTokens(): number {

@@ -1,5 +1,5 @@
 import type { AssistantMessage } from '../canonical/message.js';
-import { messageHash, sameArguments, sameAssistant, sameCall, solid } from './identity.js';
+import { messageHash, sameAssistant, sameCall, solid } from './identity.js';
 
 /**
  * How well a client's assistant message fits a message that we sampled.
@@ -35,7 +35,7 @@ function callsFit(echo: AssistantMessage, shown: AssistantMessage, known: boolea
     const other = echo.toolCalls[i]!;
     if (sameCall(call, other)) return true;
     if (!known || call.value !== undefined || other.id !== call.id) return false;
-    return other.name === call.name || other.name === 'invalid' || sameArguments(call, other);
+    return other.name === call.name || other.name === 'invalid';
   });
 }
 

@@ -32,7 +32,7 @@ export class GeneratedNodes {
   find(parent: TreeNode, echo: AssistantMessage): TreeNode | 'ambiguous' | undefined {
     if (parent.generated === null) return undefined;
     const before = this.#recognised.get(echo);
-    if (before !== undefined && before.parent === parent) return before;
+    if (before?.parent === parent && before.turn !== null) return before;
     const named = this.#named(parent, echo);
     const found = named !== undefined && echoFit(echo, shownBy(named), true) !== 'none' ? named : this.#fitting(parent, echo);
     if (found instanceof TreeNode) this.#recognised.set(echo, found);
@@ -43,7 +43,7 @@ export class GeneratedNodes {
   findJoined(parent: TreeNode, echo: AssistantMessage): TreeNode | undefined {
     const fits = (parent.prefilled ?? []).flatMap((prefill) => {
       const prefix = prefill.message as AssistantMessage;
-      return prefill.generated!.filter((node) => echoFit(echo, joined(prefix, shownBy(node)), false) !== 'none');
+      return (prefill.generated ?? []).filter((node) => echoFit(echo, joined(prefix, shownBy(node)), false) !== 'none');
     });
     const node = fits[0];
     if (node === undefined || fits.length > 1) return undefined;
@@ -54,11 +54,12 @@ export class GeneratedNodes {
   #named(parent: TreeNode, echo: AssistantMessage): TreeNode | undefined {
     const handles = [echo.turnHint === undefined ? null : turnHandle(echo.turnHint), ...echo.toolCalls.map((call) => call.id)];
     const nodes = new Set(handles.flatMap((handle) => (handle === null ? [] : (this.#handles.get(handleKey(parent, handle)) ?? []))));
-    return nodes.size === 1 ? [...nodes][0] : undefined;
+    const [named, ...others] = [...nodes].filter((node) => node.turn !== null);
+    return others.length === 0 ? named : undefined;
   }
 
   #fitting(parent: TreeNode, echo: AssistantMessage): TreeNode | 'ambiguous' | undefined {
-    const candidates = this.#index.find(parent, echoHash(echo));
+    const candidates = this.#index.find(parent, echoHash(echo)).filter((node) => node.turn !== null);
     const exact = candidates.filter((node) => echoFit(echo, shownBy(node), false) === 'exact');
     if (exact.length > 0) return exact.at(-1);
     const close = candidates.filter((node) => echoFit(echo, shownBy(node), false) === 'close');

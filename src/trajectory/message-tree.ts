@@ -6,6 +6,7 @@ import { messageHash, sameMessage } from './identity.js';
 import { TreeNode } from './node.js';
 import { NodeIndex } from './node-index.js';
 import { type Root, type RootKey, rootHash, sameRoot } from './root.js';
+import type { TurnRecord } from './turn.js';
 
 /** Where a request's history stands in the tree. Finding it changes nothing. */
 export interface Located {
@@ -98,6 +99,30 @@ export class MessageTree {
     this.#nodes.push(node);
     this.#generated.add(parent, node, shown, turnId);
     return node;
+  }
+
+  /**
+   * Puts the client's assistant message, with which a history leaves the tree, in the place of the only sampled message beside it.
+   * @param tokensMax only outputs below this length are replaced
+   * @returns the turn that lost its place
+   */
+  absorbRewrite({ messages, reached, end }: Located, tokensMax: number): TurnRecord | null {
+    const message = messages[reached.length];
+    const [node, ...others] = end.generated ?? [];
+    if (message?.role !== 'assistant' || node === undefined || others.length > 0 || this.#hasAssistant(end)) return null;
+    const turn = node.turn!;
+    if (turn.sampled.outputIds.length >= tokensMax) return null;
+    node.demote(message);
+    this.#index.add(end, messageHash(message, -1), node);
+    end.latest = node;
+    return turn;
+  }
+
+  #hasAssistant(parent: TreeNode): boolean {
+    return (
+      parent.latest !== null &&
+      this.#nodes.some((node) => node.parent === parent && node.turn === null && node.message?.role === 'assistant')
+    );
   }
 
   #child(parent: TreeNode, message: Message, call: number): TreeNode | 'ambiguous' | undefined {

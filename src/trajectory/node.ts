@@ -18,19 +18,35 @@ export class TreeNode {
   /** A prefilled assistant message and the sampled rest as one message, when a client sent them so. */
   joined: AssistantMessage | null = null;
 
+  #message: Message | null;
+
   constructor(
     /** Order of creation in the session. */
     readonly id: number,
     readonly root: Root,
     readonly parent: TreeNode | null,
-    /** The stored spelling, which is what is rendered; `null` at the root. */
-    readonly message: Message | null,
+    message: Message | null,
     /** Place of the call that a tool result answers, else -1. */
     readonly call: number,
     readonly hash: number,
     /** Number of messages up to and with this one. */
     readonly depth: number,
-  ) {}
+  ) {
+    this.#message = message;
+  }
+
+  /** The stored spelling, which is what is rendered; `null` at the root. */
+  get message(): Message | null {
+    return this.#message;
+  }
+
+  /** Turns a sampled message into one that its client edited. */
+  demote(message: AssistantMessage): void {
+    this.#message = message;
+    this.turn = null;
+    const siblings = this.parent!.generated!.filter((node) => node !== this);
+    this.parent!.generated = siblings.length === 0 ? null : siblings;
+  }
 }
 
 /** Nodes from the first message to `end`, in order. */

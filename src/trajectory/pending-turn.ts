@@ -15,10 +15,10 @@ export type CommitResult =
 /** What a pending turn needs of its session. */
 export interface TurnDesk {
   readonly closed: boolean;
-  finished(turn: PendingTurn, sampled: SampledTurn): void;
+  finished(sampled: SampledTurn): void;
   late(sampled: SampledTurn): void;
-  commit(turn: PendingTurn, nowMs: number): TurnRecord;
-  discarded(turn: PendingTurn, reason: DiscardReason, tokens: number): void;
+  commit(start: TurnStart, sampled: SampledTurn, nowMs: number): TurnRecord;
+  discarded(reason: DiscardReason, sampled: SampledTurn | null, tokens: number): void;
 }
 
 /** Everything about a turn that is known when it begins. */
@@ -48,18 +48,21 @@ export class PendingTurn {
   #sampled: SampledTurn | null = null;
   #turn: TurnRecord | null = null;
   #reason: DiscardReason | null = null;
+  #start: TurnStart | null;
+  readonly turnId: string;
+  readonly digest: string;
+  readonly startedAtMs: number;
+  readonly promptLength: number;
 
   constructor(
-    readonly start: TurnStart,
+    start: TurnStart,
     private readonly desk: TurnDesk,
-  ) {}
-
-  get turnId(): string {
-    return this.start.turnId;
-  }
-
-  get digest(): string {
-    return this.start.digest;
+  ) {
+    this.#start = start;
+    this.turnId = start.turnId;
+    this.digest = start.digest;
+    this.startedAtMs = start.startedAtMs;
+    this.promptLength = start.drift.prompt.promptLength;
   }
 
   get state(): TurnState {
@@ -84,13 +87,14 @@ export class PendingTurn {
     return this.#reason;
   }
 
-  get promptLength(): number {
-    return this.start.drift.prompt.promptLength;
-  }
-
-  /** The prompt as the engine gets it, newly made. */
+  /**
+   * The prompt as the engine gets it, newly made.
+   * @throws RangeError when the turn was discarded, which frees the prompt
+   */
   promptIds(): Int32Array {
-    return promptIds(this.start.drift.prompt);
+    const prompt = this.#turn ?? this.#start?.drift.prompt;
+    if (prompt === undefined) throw new RangeError(`Turn ${this.turnId} was discarded (${this.#reason}); its prompt is gone`);
+    return promptIds(prompt);
   }
 
   /**
@@ -107,7 +111,7 @@ export class PendingTurn {
     checkSampled(sampled);
     this.#sampled = sampled;
     this.#state = 'finished';
-    this.desk.finished(this, sampled);
+    this.desk.finished(sampled);
     return true;
   }
 
@@ -117,8 +121,9 @@ export class PendingTurn {
     if (this.#state === 'discarded') return { ok: false, reason: this.desk.closed ? 'closed' : 'settled' };
     if (this.#state === 'running') return { ok: false, reason: 'running' };
     if (this.#holders === 0) return { ok: false, reason: 'unheld' };
-    this.#turn = this.desk.commit(this, nowMs);
+    this.#turn = this.desk.commit(this.#start!, this.#sampled!, nowMs);
     this.#state = 'committed';
+    this.#start = null;
     return { ok: true, turn: this.#turn };
   }
 
@@ -130,7 +135,9 @@ export class PendingTurn {
     if (this.#state === 'committed' || this.#state === 'discarded') return;
     this.#state = 'discarded';
     this.#reason = reason;
-    this.desk.discarded(this, reason, tokens);
+    this.desk.discarded(reason, this.#sampled, tokens);
+    this.#start = null;
+    this.#sampled = null;
   }
 
   /** A marked retry waits for the same turn, or takes it over. */

@@ -16,7 +16,8 @@ export interface RowChains {
  * @param maxRowTokens turns whose prompt and output are longer are in no chain
  */
 export function rowChains(turns: readonly TurnRecord[], maxRowTokens = Number.POSITIVE_INFINITY): RowChains {
-  const fits = (turn: TurnRecord) => fullLength(turn) <= maxRowTokens;
+  const committed = new Set(turns);
+  const fits = (turn: TurnRecord) => committed.has(turn) && fullLength(turn) <= maxRowTokens;
   const before = (turn: TurnRecord) => (turn.link !== null && fits(turn.link.to) ? turn.link.to : null);
   const after = new Map<TurnRecord | null, TurnRecord[]>();
   const cut = new Map<TurnRecord | null, TurnRecord[]>();

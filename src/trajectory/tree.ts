@@ -1,5 +1,5 @@
 import type { Message } from '../canonical/message.js';
-import type { DiscardReason, DriftOutcome } from '../canonical/trace.js';
+import type { DriftOutcome } from '../canonical/trace.js';
 import type { ProtocolName, Sampling } from '../canonical/turn.js';
 import { Books } from './books.js';
 import { CallIds } from './call-ids.js';
@@ -7,7 +7,7 @@ import { type HistoryPolicy, measureDrift, type PromptForm, settleDrift } from '
 import { forkCause } from './fork-cause.js';
 import { type KnownHistory, type Located, MessageTree } from './message-tree.js';
 import type { TreeNode } from './node.js';
-import { PendingTurn, type TurnDesk } from './pending-turn.js';
+import { PendingTurn, type TurnDesk, type TurnStart } from './pending-turn.js';
 import { Retries } from './retries.js';
 import type { Root, RootKey } from './root.js';
 import type { SampledTurn, TurnRecord } from './turn.js';
@@ -57,15 +57,18 @@ export class TrajectoryTree {
       get closed() {
         return isClosed();
       },
-      finished: (_, sampled) => {
+      finished: (sampled) => {
         this.books.sampled += sampled.outputIds.length;
       },
       late: (sampled) => {
         this.books.lateResults++;
         this.books.lateTokens += sampled.outputIds.length;
       },
-      commit: (turn, nowMs) => this.#commit(turn, nowMs),
-      discarded: (turn, reason, tokens) => this.#discarded(turn, reason, tokens),
+      commit: (start, sampled, nowMs) => this.#commit(start, sampled, nowMs),
+      discarded: (reason, sampled, tokens) => {
+        if (sampled === null) this.books.sampled += tokens;
+        this.books.discard(reason, sampled?.outputIds.length ?? tokens);
+      },
     };
   }
 
@@ -118,7 +121,7 @@ export class TrajectoryTree {
     const cause = prompt.kind === 'whole' ? prompt.cause : undefined;
     const otherwise: DriftOutcome = cause ?? forkCause(located, drift.nearest, this.roots);
     const order = this.#begun++;
-    const begunAfter = this.#turns.length;
+    const begunAfter = this.books.committedTurns;
     const pending = new PendingTurn({ ...request, turnId: `t${order}`, order, begunAfter, located, drift, otherwise }, this.#desk);
     this.#retries.add(pending);
     return pending;
@@ -131,30 +134,25 @@ export class TrajectoryTree {
     this.#closed = true;
   }
 
-  #commit(pending: PendingTurn, nowMs: number): TurnRecord {
-    const { located, drift, otherwise, turnId, order, begunAfter, protocol, sampling, startedAtMs } = pending.start;
-    const given = pending.sampled!;
+  #commit(start: TurnStart, given: SampledTurn, nowMs: number): TurnRecord {
+    const { located, drift, otherwise, digest: _, ...request } = start;
     const sampled: SampledTurn = { ...given, outputIds: owned(given.outputIds), logprobs: owned(given.logprobs) };
     const realignTokensMax = this.settings.policy === 'rerender' ? this.settings.realignTokensMax : 0;
+    this.#absorbRewrite(located, realignTokensMax);
     const historyEnd = this.#messages.grow(located);
     const settled = settleDrift(drift, otherwise, sampled.outputIds.length, realignTokensMax);
-    const node = this.#messages.addGenerated(historyEnd, sampled.message, sampled.shown, turnId);
+    const node = this.#messages.addGenerated(historyEnd, sampled.message, sampled.shown, start.turnId);
     const first = historyEnd.generated!.find((twin) => twin !== node && samePrompt(twin.turn!, drift.prompt))?.turn ?? null;
     const turn: TurnRecord = {
       ...drift.prompt,
       ...settled,
-      turnId,
-      order,
-      commitOrder: this.#turns.length,
-      begunAfter,
+      ...request,
+      commitOrder: this.books.committedTurns,
       historyEnd,
       node,
       duplicateOf: first,
       sampled,
       unknownLogprobs: sampled.logprobs.reduce((count, logprob) => count + (Number.isNaN(logprob) ? 1 : 0), 0),
-      sampling,
-      protocol,
-      startedAtMs,
       committedAtMs: nowMs,
     };
     node.turn = turn;
@@ -164,10 +162,15 @@ export class TrajectoryTree {
     return turn;
   }
 
-  #discarded(pending: PendingTurn, reason: DiscardReason, tokens: number): void {
-    const known = pending.sampled?.outputIds.length;
-    if (known === undefined) this.books.sampled += tokens;
-    this.books.discard(reason, known ?? tokens);
+  /**
+   * The seed system's answer to an edited reply: where the client's history leaves the tree with an assistant message of its own beside
+   * the only sampled one, and that one is short, the edited message takes its place and what was sampled is given up.
+   */
+  #absorbRewrite(located: Located, tokensMax: number): void {
+    const demoted = tokensMax > 0 ? this.#messages.absorbRewrite(located, tokensMax) : null;
+    if (demoted === null) return;
+    this.#turns.splice(this.#turns.indexOf(demoted), 1);
+    this.books.rewritten(outputLength(demoted));
   }
 }
 
