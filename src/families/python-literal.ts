@@ -34,7 +34,7 @@ export function locatePythonCall(text: string, start: number): LocatedPythonCall
     KEYWORD.lastIndex = at;
     const key = KEYWORD.exec(text)?.[1];
     if (key === undefined) return null;
-    const item = literal(text, KEYWORD.lastIndex, 0);
+    const item = argument(text, KEYWORD.lastIndex);
     if (item === null) return null;
     value.set(key, item.value);
     at = skipSpace(text, item.end);
@@ -42,6 +42,19 @@ export function locatePythonCall(text: string, start: number): LocatedPythonCall
     else if (text[at] !== ')') return null;
   }
   return { name, value, end: at + 1 };
+}
+
+/** A string that is no literal, because its own quotes were not escaped, ends where an argument can end. */
+function argument(text: string, start: number): LocatedLiteral | null {
+  const item = literal(text, start, 0);
+  const behind = item === null ? undefined : text[skipSpace(text, item.end)];
+  if (behind === ',' || behind === ')') return item;
+  const quote = text[start];
+  if (quote !== '"' && quote !== "'") return item;
+  const end = new RegExp(`${quote}(?=\\s*(?:\\)|,\\s*[\\p{L}_][\\p{L}\\p{N}_-]*\\s*=))`, 'gu');
+  end.lastIndex = start + 1;
+  const found = end.exec(text);
+  return found === null ? item : { value: text.slice(start + 1, found.index), end: end.lastIndex };
 }
 
 const CALL_NAME = /([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/uy;

@@ -2,7 +2,7 @@ import { type BlockContext, type BlockGrammar, blockFamily } from './block-reade
 import type { Family } from './family.js';
 import type { Hit } from './marker-scan.js';
 import type { ReplyShape } from './reply-shape.js';
-import type { ReadCall } from './span-builder.js';
+import { type CallAt, readSection, type Section } from './section-reader.js';
 import { type CallEnds, callOfParameters, type ParameterDialect, readParameters } from './tagged-parameters.js';
 
 /** A grammar that writes calls and parameters with tags. */
@@ -22,27 +22,29 @@ export interface CallDialect {
 }
 
 export function taggedCallsFamily(dialect: CallDialect, shape: ReplyShape): Family {
-  const closers = [
-    ...dialect.close.filter((close) => !dialect.open.includes(close)),
-    ...(dialect.callClose === null ? [] : [dialect.callClose]),
-  ];
-  const tags: CallEnds = { closers, openers: dialect.callPrefix === null ? dialect.open : [...dialect.open, dialect.callPrefix] };
-  const read = dialect.oneCall ? readOneCall : readSection;
+  const { open, close, callPrefix, callClose } = dialect;
+  const closers = [...close.filter((tag) => !open.includes(tag)), ...(callClose === null ? [] : [callClose])];
+  const tags: CallEnds = { closers, openers: callPrefix === null ? open : [...open, callPrefix] };
   const grammar: BlockGrammar = {
     name: dialect.name,
-    callEnd: dialect.oneCall ? (dialect.close[0] ?? null) : dialect.callClose,
+    callEnd: dialect.oneCall ? (close[0] ?? null) : callClose,
     nativeIds: false,
     openers: tags.openers,
     strays: closers,
-    readBlock: (context, opener) => read(context, opener, dialect, tags),
+    readBlock: dialect.oneCall ? (context, opener) => readOneCall(context, opener, dialect, tags) : sectionReader(dialect, tags),
   };
   return blockFamily(grammar, shape);
 }
 
-interface CallAt {
-  readonly call: ReadCall;
-  readonly end: number;
-  readonly closed: boolean;
+function sectionReader(dialect: CallDialect, tags: CallEnds): BlockGrammar['readBlock'] {
+  const section: Section = {
+    open: dialect.open,
+    close: dialect.close,
+    callOpen: dialect.callPrefix ?? '',
+    callClose: dialect.callClose ?? '',
+    callAt: (context, start) => callAt(context, start, dialect, tags),
+  };
+  return (context, opener) => readSection(context, opener, section);
 }
 
 /** Reads the call at `start` up to and with its own closing tag. */
@@ -79,51 +81,5 @@ function blockEnd(context: BlockContext, opener: Hit, dialect: CallDialect): num
   const close = scan.nearest(dialect.close, opener.end);
   const next = scan.nearest(dialect.open, opener.end);
   if (close !== null && (next === null || close.start <= next.start)) return close.end;
-  return next?.start ?? builder.end;
-}
-
-function readSection(context: BlockContext, opener: Hit, dialect: CallDialect, tags: CallEnds): void {
-  const { scan, builder } = context;
-  const bare = !dialect.open.includes(opener.marker);
-  if (bare) {
-    if (dialect.open.length > 0) builder.illFormed();
-  } else {
-    const first = scan.skipSpace(opener.end);
-    const empty = scan.hereOneOf(dialect.close, first);
-    if (empty !== null || first >= builder.end) {
-      builder.unparsed(empty?.end ?? builder.end);
-      return;
-    }
-    builder.markup(opener.end);
-  }
-  for (;;) {
-    const at = scan.skipSpace(builder.position);
-    const close = scan.hereOneOf(dialect.close, at);
-    if (close !== null) {
-      builder.markup(close.end);
-      return;
-    }
-    if (at >= builder.end || scan.hereOneOf(dialect.open, at) !== null) {
-      if (!bare && !context.stoppedAtCall) builder.illFormed();
-      return;
-    }
-    const read = callAt(context, at, dialect, tags);
-    if (read === null) {
-      if (bare && at > opener.start) return;
-      builder.unparsed(unreadEnd(context, at, dialect, tags));
-    } else {
-      builder.markup(at);
-      if (!read.closed) builder.illFormed();
-      builder.call(read.end, read.call);
-    }
-  }
-}
-
-/** Where a stretch of a section that is no call ends: behind the call's closing tag, or before the next call or the section's end. */
-function unreadEnd(context: BlockContext, start: number, dialect: CallDialect, tags: CallEnds): number {
-  const { scan, builder } = context;
-  const next = scan.nearest([...dialect.close, ...tags.openers], start + 1);
-  const close = dialect.callClose === null ? -1 : scan.next(dialect.callClose, start);
-  if (close >= 0 && dialect.callClose !== null && (next === null || close < next.start)) return close + dialect.callClose.length;
   return next?.start ?? builder.end;
 }
