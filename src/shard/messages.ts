@@ -25,6 +25,7 @@ export interface AgentCall {
   readonly id: number;
   readonly operation: 'turn' | 'count_tokens';
   readonly protocol: ProtocolName;
+  /** The id that the caller's key stands for. */
   readonly sessionKey: string;
   /** Shown as `request-id` / `x-request-id` and in error bodies. */
   readonly requestId: string;
@@ -47,11 +48,15 @@ export type FromShard =
   | { readonly kind: 'end'; readonly id: number; readonly body: Uint8Array }
   /** The call failed after its head: close the socket without ending the body. */
   | { readonly kind: 'cut'; readonly id: number }
+  /** Made by the front when the call's shard died: the front answers in the caller's dialect, or cuts a begun answer. */
+  | { readonly kind: 'lost'; readonly id: number; readonly error: ErrorValue }
   | { readonly kind: 'trainer'; readonly id: number; readonly answer: TrainerAnswer }
   /** A finished session waits for a lease. */
   | { readonly kind: 'finished' }
-  /** The session is forgotten: acknowledged, deleted or expired. */
-  | { readonly kind: 'forgotten'; readonly sessionKey: string }
+  /** A session lives in this shard from here on. */
+  | { readonly kind: 'opened'; readonly sessionId: string }
+  /** The session's key is refused from here on: finished, deleted or expired. */
+  | { readonly kind: 'closed'; readonly sessionId: string }
   /** prom-client's JSON of the shard's registry. */
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: readonly object[] };
 

@@ -52,3 +52,25 @@ function nativeForm(value: JsonValue): unknown {
   if (value instanceof Map) return new Map([...(value as ReadonlyMap<string, JsonValue>)].map(([name, item]) => [name, nativeForm(item)]));
   return value;
 }
+
+interface TraceForm extends Omit<TraceRecord, 'token_ids' | 'loss_mask' | 'logprobs'> {
+  readonly token_ids: Uint8Array;
+  readonly loss_mask: Uint8Array;
+  readonly logprobs: Uint8Array;
+}
+
+const unpackr = new Packr({ useRecords: false, mapsAsObjects: true, int64AsType: 'bigint' });
+
+/** The msgpack form read back: arrays are typed again and own their memory; metadata, messages and tools are plain values. */
+export function decodeSession(bytes: Uint8Array): FinishedSession {
+  const session = unpackr.unpack(bytes) as Omit<FinishedSession, 'traces'> & { readonly traces: readonly TraceForm[] };
+  return {
+    ...session,
+    traces: session.traces.map((trace) => ({
+      ...trace,
+      token_ids: new Int32Array(trace.token_ids.slice().buffer),
+      loss_mask: new Uint8Array(trace.loss_mask.slice().buffer),
+      logprobs: new Float32Array(trace.logprobs.slice().buffer),
+    })),
+  };
+}

@@ -1,0 +1,216 @@
+import { jsonEquals } from '../canonical/json-equal.js';
+import type { JsonObject } from '../canonical/json-value.js';
+import type { AssistantMessage, Message, ToolCall, ToolDefinition } from '../canonical/message.js';
+import { GatewayError } from '../errors.js';
+import type { Family, ParsedReply } from '../families/family.js';
+import type { Conversation, Renderer } from './renderer.js';
+import type { Tokenizer } from './tokenizer.js';
+
+export type HistoryPolicy = 'auto' | 'verbatim' | 'rerender';
+
+/** The last sampled turn on the path of a new prompt. */
+export interface RecordedTurn {
+  /** Index of its message in the new history. */
+  readonly messageIndex: number;
+  /** What the template said when that turn was prompted; `null` when it is no longer held. */
+  readonly promptText: string | null;
+  readonly outputIds: Int32Array;
+  /** How many output tokens at the end are its stop token: 0 or 1. */
+  readonly stopTokens: number;
+  readonly message: AssistantMessage;
+  /** Whether a prompt with this text leaves reasoning open. */
+  readonly reasoningOpen: (promptText: string) => boolean;
+}
+
+export interface PromptToBuild {
+  /** The history in its stored spelling. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDefinition[];
+  readonly templateKwargs: JsonObject;
+  readonly nowMs: number;
+  readonly policy: HistoryPolicy;
+  /** `null` where nothing on the path was sampled. */
+  readonly base: RecordedTurn | null;
+}
+
+/** How the prompt continues what was sampled; the words of the tree's counters. */
+export type PromptProof = 'root' | 'exact' | 'raw' | 'delta' | 'verbatim' | 'fork_template' | 'rerender';
+
+export interface BuiltPrompt {
+  readonly proof: PromptProof;
+  /** What the template says; kept by the caller for the next turn's proof. */
+  readonly text: string;
+  /** Trailing output tokens of the base that the prompt leaves out: its stop token, where the template says another. */
+  readonly droppedTokens: number;
+  /** Whether the base's prompt and output stand before `tail`; else `tail` is the whole prompt. */
+  readonly continues: boolean;
+  /** The text that is still to be encoded; it starts at a token's border. */
+  readonly tail: string;
+}
+
+/**
+ * Decides what the engine gets. Proofs that the template still says what was sampled, cheapest first (policy `auto`):
+ * the text begins with the recorded text (`exact`); it does when the template is given the raw sampled text (`raw`);
+ * the difference of two renders around the new messages says the same in another spelling (`delta`). Otherwise the
+ * template rewrote the history and the prompt is what it says now (`fork_template`).
+ */
+export class PromptBuilder {
+  constructor(
+    private readonly renderer: Renderer,
+    private readonly tokenizer: Tokenizer,
+    private readonly family: Family,
+  ) {}
+
+  build(prompt: PromptToBuild): BuiltPrompt {
+    const text = this.renderer.render(conversation(prompt, prompt.messages, true));
+    const { base } = prompt;
+    if (base === null) return this.#whole('root', text);
+    if (prompt.policy === 'rerender') return this.#whole('rerender', text);
+    const stopIds = base.outputIds.subarray(base.outputIds.length - base.stopTokens);
+    const recorded: Recorded = {
+      ...base,
+      index: base.messageIndex,
+      promptText: base.promptText ?? this.renderer.render(conversation(prompt, prompt.messages.slice(0, base.messageIndex), true)),
+      outputText: this.tokenizer.decode(base.outputIds.subarray(0, base.outputIds.length - base.stopTokens)),
+      stopText: stopIds.length === 0 ? '' : this.tokenizer.decode(stopIds),
+    };
+    const rest = exactRest(text, recorded);
+    if (rest !== null) return this.#continued('exact', text, rest, recorded);
+    const rawRest = this.#rawRest(prompt, text, recorded);
+    if (rawRest !== null) return this.#continued('raw', text, rawRest, recorded);
+    const deltaRest = this.#deltaRest(prompt, text, recorded);
+    if (deltaRest !== null) return this.#continued('delta', text, deltaRest, recorded);
+    if (prompt.policy === 'verbatim') {
+      const verbatimRest = this.#verbatimRest(prompt, recorded);
+      if (verbatimRest !== null) return this.#continued('verbatim', text, verbatimRest, recorded);
+    }
+    return this.#whole('fork_template', text);
+  }
+
+  #whole(proof: PromptProof, text: string): BuiltPrompt {
+    return { proof, text, droppedTokens: 0, continues: false, tail: text };
+  }
+
+  /** `rest` is what follows the sampled text, the stop token included. */
+  #continued(proof: PromptProof, text: string, rest: string, recorded: Recorded): BuiltPrompt {
+    const kept = rest.startsWith(recorded.stopText);
+    return {
+      proof,
+      text,
+      droppedTokens: kept ? 0 : recorded.stopTokens,
+      continues: true,
+      tail: kept ? rest.slice(recorded.stopText.length) : rest,
+    };
+  }
+
+  #rawRest(prompt: PromptToBuild, text: string, recorded: Recorded): string | null {
+    const rawText = this.#attempt(() =>
+      this.renderer.renderWithRaw(conversation(prompt, prompt.messages, true), recorded.index, recorded.outputText),
+    );
+    if (rawText === null) return null;
+    const rest = exactRest(rawText, recorded);
+    return rest !== null && text.startsWith(recorded.promptText) && text.endsWith(rest) ? rest : null;
+  }
+
+  #deltaRest(prompt: PromptToBuild, text: string, recorded: Recorded): string | null {
+    const upTo = this.#attempt(() => this.renderer.render(conversation(prompt, prompt.messages.slice(0, recorded.index + 1), false)));
+    if (upTo === null || !upTo.startsWith(recorded.promptText) || !text.startsWith(upTo)) return null;
+    const region = upTo.slice(recorded.promptText.length);
+    const closer = this.#closerStart(region, recorded);
+    if (closer < 0) return null;
+    const parsed = this.family.parse({
+      text: region,
+      stopStart: closer,
+      isMarker: () => true,
+      reasoningOpen: recorded.reasoningOpen(recorded.promptText),
+      tools: prompt.tools,
+    });
+    return saysTheSame(parsed, recorded.message) ? region.slice(closer) + text.slice(upTo.length) : null;
+  }
+
+  /** Append-only where the template would rewrite: what it prints behind a stand-in for the sampled message. */
+  #verbatimRest(prompt: PromptToBuild, recorded: Recorded): string | null {
+    const standIn: AssistantMessage = { ...recorded.message, content: STAND_IN, reasoning: null };
+    const messages = prompt.messages.map((message, at) => (at === recorded.index ? standIn : message));
+    const rendered = this.#attempt(() => this.renderer.render(conversation(prompt, messages, true)));
+    if (rendered === null) return null;
+    const at = rendered.indexOf(STAND_IN);
+    if (at < 0) return null;
+    const behind = rendered.slice(at + STAND_IN.length);
+    const closer = this.#firstCloser(behind, recorded);
+    return closer < 0 ? null : behind.slice(closer);
+  }
+
+  /** Where the template closes the message at the end of `region`; the region's end where nothing closes it. */
+  #closerStart(region: string, recorded: Recorded): number {
+    if (recorded.stopText !== '') return region.lastIndexOf(recorded.stopText);
+    for (let at = region.length; at > 0; ) {
+      const open = region.lastIndexOf('<', at - 1);
+      const bracket = region.lastIndexOf('[', at - 1);
+      at = Math.max(open, bracket);
+      if (at < 0) break;
+      if (this.#addedTokenAt(region, at)) return at;
+    }
+    return region.length;
+  }
+
+  #firstCloser(text: string, recorded: Recorded): number {
+    if (recorded.stopText !== '') return text.indexOf(recorded.stopText);
+    for (let at = 0; at < text.length; at += 1) if (this.#addedTokenAt(text, at)) return at;
+    return -1;
+  }
+
+  #addedTokenAt(text: string, at: number): boolean {
+    return this.tokenizer.addedTokens.some((token) => token.special && text.startsWith(token.content, at));
+  }
+
+  /** A template may refuse a history that is only tried; that is no proof, not an error. */
+  #attempt(render: () => string): string | null {
+    try {
+      return render();
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'template_error') return null;
+      throw error;
+    }
+  }
+}
+
+interface Recorded extends RecordedTurn {
+  readonly index: number;
+  readonly promptText: string;
+  readonly outputText: string;
+  readonly stopText: string;
+}
+
+/** Private-use letters that no template touches. */
+const STAND_IN = '\uE000sampled\uE001';
+
+const conversation = (prompt: PromptToBuild, messages: readonly Message[], addGenerationPrompt: boolean): Conversation => ({
+  messages,
+  tools: prompt.tools,
+  templateKwargs: prompt.templateKwargs,
+  addGenerationPrompt,
+  nowMs: prompt.nowMs,
+});
+
+function exactRest(text: string, recorded: Recorded): string | null {
+  const { promptText, outputText } = recorded;
+  if (!text.startsWith(promptText) || !text.startsWith(outputText, promptText.length)) return null;
+  return text.slice(promptText.length + outputText.length);
+}
+
+function saysTheSame(parsed: ParsedReply, message: AssistantMessage): boolean {
+  return (
+    !parsed.illFormed &&
+    (parsed.reasoning ?? '').trim() === (message.reasoning ?? '').trim() &&
+    parsed.content.trim() === (message.content ?? '').trim() &&
+    parsed.toolCalls.length === message.toolCalls.length &&
+    parsed.toolCalls.every((call, index) => sameCall(call.name, call, message.toolCalls[index]))
+  );
+}
+
+function sameCall(name: string, printed: Pick<ToolCall, 'arguments' | 'value'>, stored: ToolCall | undefined): boolean {
+  if (stored === undefined || stored.name !== name) return false;
+  if (printed.value === undefined || stored.value === undefined) return printed.arguments === stored.arguments;
+  return jsonEquals(printed.value, stored.value);
+}

@@ -1,0 +1,120 @@
+import type { JsonObject, JsonValue } from '../canonical/json-value.js';
+import { isJsonObject } from '../canonical/json-value.js';
+import type { Message, ToolCall, ToolDefinition } from '../canonical/message.js';
+import { SystemFolding } from './system-folding.js';
+
+/**
+ * The step between canonical messages and a chat template: the only place that knows what transformers does to
+ * messages before the template runs.
+ *
+ * `transformers-5.24` (what `apply_chat_template` of that version does): members that are null are dropped, and
+ * `reasoning_content`, `thinking` and `reasoning` are copied to one another. `bare`: null stays null and reasoning is
+ * `reasoning_content` only, as up to 5.20.
+ */
+export type TemplateInputStyle = 'transformers-5.24' | 'bare';
+
+export interface TemplateInputOptions {
+  readonly style: TemplateInputStyle;
+  /** What the template does with a call's arguments, found by probing. */
+  readonly argumentsAs: 'dict' | 'string';
+  /** Whether the template prints a system message behind the first turn in its place; else it is folded into its neighbour. */
+  readonly takesMidListSystem: boolean;
+}
+
+const REASONING_KEYS: Readonly<Record<TemplateInputStyle, readonly string[]>> = {
+  'transformers-5.24': ['reasoning_content', 'thinking', 'reasoning'],
+  bare: ['reasoning_content'],
+};
+
+/**
+ * Gives the template's form of messages and tools. A message object always gives the same Map object, so that a
+ * renderer can recognise what it has seen by identity; the maps live as long as the messages.
+ */
+export class TemplateInput {
+  readonly #messages = new WeakMap<Message, JsonObject>();
+  readonly #tools = new WeakMap<readonly ToolDefinition[], readonly JsonValue[]>();
+
+  readonly #folding = new SystemFolding();
+
+  constructor(private readonly options: TemplateInputOptions) {}
+
+  messages(messages: readonly Message[]): readonly JsonObject[] {
+    const folded = this.options.takesMidListSystem ? messages : this.#folding.fold(messages);
+    return folded.map((message) => this.#message(message));
+  }
+
+  #message(message: Message): JsonObject {
+    let input = this.#messages.get(message);
+    if (input === undefined) {
+      input = messageInput(message, this.options);
+      this.#messages.set(message, input);
+    }
+    return input;
+  }
+
+  /** `null` without tools, as transformers passes it. */
+  tools(tools: readonly ToolDefinition[]): readonly JsonValue[] | null {
+    if (tools.length === 0) return null;
+    let input = this.#tools.get(tools);
+    if (input === undefined) {
+      input = tools.map(toolInput);
+      this.#tools.set(tools, input);
+    }
+    return input;
+  }
+}
+
+function messageInput(message: Message, options: TemplateInputOptions): JsonObject {
+  const input = new Map<string, JsonValue>([['role', message.role]]);
+  const set = (key: string, value: JsonValue): void => {
+    if (value !== null || options.style === 'bare') input.set(key, value);
+  };
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      input.set('content', message.content);
+      break;
+    case 'assistant':
+      set('content', message.content);
+      if (message.reasoning !== null) for (const key of REASONING_KEYS[options.style]) input.set(key, message.reasoning);
+      if (message.toolCalls.length > 0) {
+        input.set(
+          'tool_calls',
+          message.toolCalls.map((call) => callInput(call, options)),
+        );
+      }
+      break;
+    case 'tool':
+      input.set('content', message.content);
+      if (message.toolCallId !== null) input.set('tool_call_id', message.toolCallId);
+      if (message.name !== null) input.set('name', message.name);
+      break;
+  }
+  return input;
+}
+
+/** Arguments that are no JSON object are given to the template as their text, whatever it prefers. */
+function callInput(call: ToolCall, options: TemplateInputOptions): JsonObject {
+  const args = options.argumentsAs === 'dict' && isJsonObject(call.value) ? call.value : call.arguments;
+  const input = new Map<string, JsonValue>();
+  if (call.id !== null) input.set('id', call.id);
+  input.set('type', 'function');
+  input.set(
+    'function',
+    new Map<string, JsonValue>([
+      ['name', call.name],
+      ['arguments', args],
+    ]),
+  );
+  return input;
+}
+
+function toolInput(tool: ToolDefinition): JsonObject {
+  const definition = new Map<string, JsonValue>([['name', tool.name]]);
+  if (tool.description !== undefined) definition.set('description', tool.description);
+  if (tool.parameters !== undefined) definition.set('parameters', tool.parameters);
+  return new Map<string, JsonValue>([
+    ['type', 'function'],
+    ['function', definition],
+  ]);
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from './config.js';
+import { GatewayError } from './errors.js';
+import type { ShardLink } from './shard/shard-link.js';
+import { decodeSession } from './shard/trace-msgpack.js';
+import type { TrainerAnswer, TrainerCall } from './trainer/calls.js';
+import type { FinishedSession } from './trainer/trace-encoding.js';
+import { readTrainerRequest, type TrainerRequest, type TrainerRouteName } from './trainer/trainer-request.js';
+
+export interface CreatedSession {
+  readonly session_id: string;
+}
+
+export interface LeasedTraces {
+  /** `null` when nothing was ready. */
+  readonly lease_id: string | null;
+  /** Milliseconds since the epoch. */
+  readonly expires_at_ms: number | null;
+  readonly sessions: readonly FinishedSession[];
+}
+
+/** A body as it would be sent over HTTP, such as `{ reward: 1, include: ['messages'] }`. */
+export type TrainerBody = Readonly<Record<string, unknown>>;
+
+const MSGPACK = 'application/msgpack';
+
+/**
+ * The trainer's calls in process: the same bodies, checks and answers as over HTTP, rows with typed arrays. Every method
+ * @throws GatewayError with the code that HTTP would answer.
+ */
+export class Sessions {
+  constructor(
+    private readonly link: ShardLink,
+    private readonly settings: Settings,
+  ) {}
+
+  async create(body: TrainerBody = {}): Promise<CreatedSession> {
+    const { call } = this.#read('create_session', '', body);
+    return this.#json(call.kind === 'create' ? call.session.sessionId : '', call);
+  }
+
+  /** State and counters of one session. */
+  async get(sessionId: string): Promise<Readonly<Record<string, unknown>>> {
+    return this.#json(sessionId, { kind: 'get', sessionId });
+  }
+
+  /** The tree of messages, as JSON. */
+  async tree(sessionId: string): Promise<Readonly<Record<string, unknown>>> {
+    return this.#json(sessionId, { kind: 'tree', sessionId, format: 'json', colour: false });
+  }
+
+  /** The tree of messages, drawn for a terminal. */
+  async treeText(sessionId: string, colour = false): Promise<string> {
+    return (await this.#text(sessionId, { kind: 'tree', sessionId, format: 'text', colour })).text;
+  }
+
+  /** Ends a session and gives its rows; the same rows until they are acknowledged. */
+  async finish(sessionId: string, body: TrainerBody = {}): Promise<FinishedSession> {
+    const { call } = this.#read('finish_session', sessionId, body);
+    const answer = await this.#ask(sessionId, call);
+    const [bytes] = answer.kind === 'traces' ? answer.sessions : [];
+    if (bytes === undefined) throw new Error(`finish was answered by "${answer.kind}"`);
+    return decodeSession(bytes);
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    await this.#ask(sessionId, { kind: 'delete', sessionId });
+  }
+
+  /** Takes finished sessions on lease; they come again unless acknowledged before it ends. */
+  async lease(options: { readonly max?: number; readonly waitMs?: number } = {}): Promise<LeasedTraces> {
+    const query = new URLSearchParams({ max: String(options.max ?? 100), wait_ms: String(options.waitMs ?? 0) });
+    const { call, waitMs } = this.#read('lease_traces', '', null, query.toString());
+    if (call.kind !== 'lease') throw new Error('a scrape was read as another call');
+    const untilMs = Date.now() + waitMs;
+    for (;;) {
+      const sessions: FinishedSession[] = [];
+      for (let shard = 0; shard < this.link.shardCount && sessions.length < call.max; shard += 1) {
+        const answer = await this.link.trainer(shard, { ...call, max: call.max - sessions.length });
+        if (answer.kind === 'error') throw new GatewayError(answer.error.code, answer.error.message);
+        if (answer.kind === 'traces') sessions.push(...answer.sessions.map(decodeSession));
+      }
+      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at_ms: call.expiresAtMs, sessions };
+      if (Date.now() >= untilMs) return { lease_id: null, expires_at_ms: null, sessions: [] };
+      await this.#finished(untilMs - Date.now());
+    }
+  }
+
+  async ack(names: { readonly leaseId?: string; readonly sessionIds?: readonly string[] }): Promise<{ readonly acked: number; readonly unknown: readonly string[] }> {
+    const call: TrainerCall = { kind: 'ack', leaseId: names.leaseId ?? null, sessionIds: names.sessionIds ?? [] };
+    const asked = new Set(names.leaseId === undefined ? call.sessionIds : [names.leaseId, ...call.sessionIds]);
+    let acked = 0;
+    for (let shard = 0; shard < this.link.shardCount; shard += 1) {
+      const answer = await this.link.trainer(shard, call);
+      if (answer.kind !== 'acked') continue;
+      acked += answer.acked;
+      for (const name of [...asked]) if (!answer.unknown.includes(name)) asked.delete(name);
+    }
+    return { acked, unknown: [...asked] };
+  }
+
+  #read(route: TrainerRouteName, sessionId: string, body: TrainerBody | null, query = ''): TrainerRequest {
+    const bytes = new TextEncoder().encode(body === null ? '' : JSON.stringify(body));
+    return readTrainerRequest(
+      route,
+      sessionId,
+      { query, accept: MSGPACK, body: bytes },
+      {
+        jsonDepth: this.settings.limits.jsonDepth,
+        finishWaitMs: this.settings.finish.waitMs,
+        leaseMs: this.settings.traces.leaseMs,
+        nowMs: Date.now,
+        newId: randomUUID,
+      },
+    );
+  }
+
+  async #json<T>(sessionId: string, call: TrainerCall): Promise<T> {
+    return JSON.parse((await this.#text(sessionId, call)).text) as T;
+  }
+
+  async #text(sessionId: string, call: TrainerCall): Promise<{ readonly text: string }> {
+    const answer = await this.#ask(sessionId, call);
+    if (answer.kind !== 'text') throw new Error(`"${call.kind}" was answered by "${answer.kind}"`);
+    return answer;
+  }
+
+  async #ask(sessionId: string, call: TrainerCall): Promise<TrainerAnswer> {
+    const answer = await this.link.trainer(this.link.shardOf(sessionId), call);
+    if (answer.kind === 'error') throw new GatewayError(answer.error.code, answer.error.message);
+    return answer;
+  }
+
+  #finished(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(done, Math.max(0, waitMs));
+      const stop = this.link.onFinished(done);
+    });
+  }
+}

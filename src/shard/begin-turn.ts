@@ -1,0 +1,125 @@
+import { crc32 } from 'node:zlib';
+import type { Sampling, TurnRequest } from '../canonical/turn.js';
+import { GatewayError } from '../errors.js';
+import type { BuiltPrompt, RecordedTurn } from '../rendering/prompt-builder.js';
+import type { PromptForm } from '../trajectory/drift.js';
+import { turnsAbove } from '../trajectory/drift.js';
+import type { Located } from '../trajectory/message-tree.js';
+import type { PendingTurn } from '../trajectory/pending-turn.js';
+import type { TurnRecord } from '../trajectory/turn.js';
+import { fullIds, fullLength } from '../trajectory/turn-ids.js';
+import { effectiveSampling } from './effective-sampling.js';
+import type { Session } from './session.js';
+import type { ShardContext } from './shard-context.js';
+
+/** Texts longer than this are encoded in slices, so that other sessions of the shard get their turn. */
+const SLICED_TEXT_LENGTH = 32_768;
+const SLICE_MS = 8;
+
+/** A prompt that is ready, before anything was opened or counted. */
+export interface PreparedPrompt {
+  readonly located: Located;
+  readonly built: BuiltPrompt;
+  readonly form: PromptForm;
+  readonly promptTokens: number;
+}
+
+/** Identity, rendering and encoding: the same for a turn and for `count_tokens`. Changes nothing. */
+export async function preparePrompt(session: Session, request: TurnRequest, context: ShardContext): Promise<PreparedPrompt> {
+  const { model, settings } = context;
+  if (request.messages.length === 0) throw new GatewayError('invalid_request', 'Cannot render `messages`: the list is empty, one message is needed.');
+  if (request.messages.at(-1)?.role === 'assistant') {
+    throw new GatewayError(
+      'unsupported_feature',
+      'Cannot continue an assistant message: the last message has role "assistant" (prefill); end with a user or tool message.',
+    );
+  }
+  const root = { model: context.modelName(), tools: request.tools, templateKwargs: request.templateKwargs };
+  const located = session.tree.locate(root, request.messages);
+  const added = request.messages.length - located.reached.length;
+  if (session.tree.nodes.length + added > settings.limits.treeNodes) {
+    throw new GatewayError(
+      'turn_limit',
+      `Cannot add ${added} messages: the session's tree holds ${session.tree.nodes.length} of ${settings.limits.treeNodes} (limits.treeNodes).`,
+    );
+  }
+  const base: TurnRecord | null = turnsAbove(located.end).next().value ?? null;
+  const startedMs = performance.now();
+  const built = model.prompts.build({
+    messages: located.messages,
+    tools: located.root.tools,
+    templateKwargs: request.templateKwargs,
+    nowMs: session.openedAtMs,
+    policy: session.tree.settings.policy,
+    base: base === null ? null : recorded(base, session, model.reasoningOpen),
+  });
+  const renderedMs = performance.now();
+  const tailIds = await encode(built.tail, context);
+  context.metrics.turnStageSeconds.observe({ stage: 'render' }, (renderedMs - startedMs) / 1000);
+  context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
+  const form = promptForm(built, base, tailIds);
+  const promptTokens = form.kind === 'extends' ? fullLength(form.base) + form.delta.length : form.ids.length;
+  return { located, built, form, promptTokens };
+}
+
+function encode(text: string, { model }: ShardContext): Int32Array | Promise<Int32Array> {
+  return text.length > SLICED_TEXT_LENGTH ? model.tokenizer.encodeInSlices(text, SLICE_MS) : model.tokenizer.encode(text);
+}
+
+function recorded(base: TurnRecord, session: Session, reasoningOpen: (text: string) => boolean): RecordedTurn {
+  const promptText = session.promptTexts.get(base) ?? null;
+  const { stop } = base.sampled;
+  return {
+    messageIndex: base.node.depth - 1,
+    promptText,
+    outputIds: base.sampled.outputIds,
+    stopTokens: stop.kind === 'eos' || stop.kind === 'stop_token' ? stop.tokenCount : 0,
+    message: base.sampled.message,
+    reasoningOpen,
+  };
+}
+
+/** The proof's words for the tree: an output kept whole is extended, anything else is a whole prompt. */
+function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32Array): PromptForm {
+  if (!built.continues || base === null) {
+    return built.proof === 'fork_template' ? { kind: 'whole', ids: tailIds, cause: 'fork_template' } : { kind: 'whole', ids: tailIds };
+  }
+  if (built.droppedTokens > 0) {
+    const kept = fullIds(base);
+    const start = kept.length - built.droppedTokens;
+    const ids = new Int32Array(start + tailIds.length);
+    ids.set(kept.subarray(0, start));
+    ids.set(tailIds, start);
+    return { kind: 'whole', ids, cause: 'fork_template' };
+  }
+  const { proof } = built;
+  if (proof !== 'exact' && proof !== 'raw' && proof !== 'delta' && proof !== 'verbatim') throw new RangeError(`"${proof}" proves no continuation`);
+  return { kind: 'extends', base, delta: tailIds, proof };
+}
+
+/** `null` where the prompt does not leave room for one token. */
+export function turnSampling(session: Session, request: TurnRequest, promptTokens: number, context: ShardContext): Sampling | null {
+  const { model, settings } = context;
+  const contextTokens = Math.min(context.contextTokens(), session.created.maxContextTokens ?? Number.POSITIVE_INFINITY);
+  const roomTokens = contextTokens - promptTokens;
+  if (roomTokens < 1) return null;
+  const callEnd = request.parallelToolCalls ? null : model.callEndTokenId;
+  return effectiveSampling({
+    defaults: settings.sampling,
+    request: request.sampling,
+    session: session.created.sampling,
+    requestStops: [...request.stopStrings, ...model.stopStrings],
+    roomTokens,
+    stopTokenIds: callEnd === null ? model.stopTokenIds : [...model.stopTokenIds, callEnd],
+  });
+}
+
+/** Names a body: equal for a retry of it, within one session. */
+export const bodyDigest = (protocol: string, body: Uint8Array): string => `${protocol}:${body.byteLength}:${crc32(body).toString(36)}`;
+
+/** Holds what the template said for a turn; what its base said is not needed again on this branch. */
+export function rememberPromptText(session: Session, turn: TurnRecord, pending: PendingTurn, text: string): void {
+  session.promptTexts.set(turn, text);
+  const above: TurnRecord | undefined = turnsAbove(pending.start.located.end).next().value;
+  if (above !== undefined) session.promptTexts.delete(above);
+}

@@ -1,0 +1,44 @@
+import type { TurnRequest } from '../canonical/turn.js';
+import type { Protocol } from '../protocols/protocol.js';
+import type { PendingTurn } from '../trajectory/pending-turn.js';
+import type { CallAnswer } from './call-answer.js';
+import { holdTurn, settle, wireId } from './run-turn.js';
+import type { Session } from './session.js';
+import type { ShardContext } from './shard-context.js';
+
+/** The turn that a marked retry joins while it runs, or replays when it is over; `null` where a new one must be sampled. */
+export function retriedTurn(session: Session, digest: string): PendingTurn | null {
+  const pending = session.tree.findRetry(digest);
+  if (pending === null || session.aborting.has(pending)) return null;
+  if (pending.state === 'running') return pending;
+  return session.replies.has(pending) ? pending : null;
+}
+
+/** Answers with the reply of a turn that another call began: nothing is sampled a second time. */
+export async function retryTurn(
+  pending: PendingTurn,
+  request: TurnRequest,
+  session: Session,
+  protocol: Protocol,
+  answer: CallAnswer,
+  context: ShardContext,
+): Promise<void> {
+  pending.join();
+  const running = [...session.running].find((turn) => turn.pending === pending);
+  holdTurn(pending, answer, () => {
+    if (pending.state !== 'running' || running === undefined) return;
+    session.aborting.add(pending);
+    running.abort();
+  });
+  const opening = { turnId: wireId(session, pending, context), createdAtSeconds: Math.floor(Date.now() / 1000), promptIds: pending.promptIds() };
+  if (request.stream) answer.openStream(protocol.openStream(request, opening));
+  else answer.awaitJson();
+  await running?.sampled;
+  const reply = session.replies.get(pending);
+  if (reply === undefined) {
+    answer.fail({ code: 'engine_failed', message: 'The turn that this retry joined failed; try again.' }, request.stream);
+    return;
+  }
+  answer.finish(request.stream ? protocol.finishStream(request, reply) : protocol.formatReply(request, reply));
+  await settle(pending, null, session, request, answer, context);
+}

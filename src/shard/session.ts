@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
+import { parseJson } from '../canonical/json-parse.js';
+import type { TurnReply } from '../canonical/turn.js';
+import type { PendingTurn } from '../trajectory/pending-turn.js';
+import { TrajectoryTree } from '../trajectory/tree.js';
+import type { TurnRecord } from '../trajectory/turn.js';
+import type { Settings } from '../config.js';
+import type { CreateSession } from '../trainer/calls.js';
+
+export type SessionState = 'open' | 'finishing' | 'over';
+
+/** A turn in work: what finish and delete must be able to end. */
+export interface RunningTurn {
+  readonly pending: PendingTurn;
+  readonly abort: () => void;
+  /** Resolves when its reply is there, or it failed. */
+  readonly sampled: Promise<void>;
+  /** Resolves when it is committed or given up. */
+  readonly ended: Promise<void>;
+}
+
+/** One rollout of one agent while it lives in a shard. */
+export class Session {
+  static #serials = 0;
+  /** Unlike over all sessions of the thread, later lives of an id included. */
+  readonly serial = Session.#serials++;
+  state: SessionState = 'open';
+  readonly tree: TrajectoryTree;
+  readonly metadata: JsonObject;
+  readonly running = new Set<RunningTurn>();
+  /** Turns that finish gave up waiting for. */
+  abortedTurns = 0;
+  lastUsedMs: number;
+  /** Turns whose engine work is being stopped: no retry joins them. */
+  readonly aborting = new WeakSet<PendingTurn>();
+  /** Replies by turn, for as long as the tree remembers the turn for marked retries. */
+  readonly replies = new WeakMap<PendingTurn, TurnReply>();
+  /** What the template said for a turn's prompt, held until the branch has grown beyond it. */
+  readonly promptTexts = new Map<TurnRecord, string>();
+
+  constructor(
+    readonly created: CreateSession,
+    settings: Settings,
+    /** Also the frozen clock of the session's templates. */
+    readonly openedAtMs: number,
+    readonly implicit: boolean,
+  ) {
+    this.lastUsedMs = openedAtMs;
+    const metadata = parseJson(created.metadata);
+    this.metadata = isJsonObject(metadata) ? metadata : new Map();
+    this.tree = new TrajectoryTree({
+      policy: created.history ?? settings.history,
+      realignTokensMax: settings.realignTokensMax,
+      retryMemory: settings.limits.keptReplies,
+    });
+  }
+
+  get id(): string {
+    return this.created.sessionId;
+  }
+
+  /** Turns that count against the cap: committed ones and those that may still be. */
+  get turnsUsed(): number {
+    return this.tree.books.committedTurns + this.running.size;
+  }
+}
+
+/** A session that an agent opened by using its id as key. */
+export const implicitSession = (sessionId: string): CreateSession => ({
+  sessionId,
+  sampling: {},
+  history: null,
+  tokenIdsOnWire: false,
+  metadata: '{}',
+  maxTurns: null,
+  maxContextTokens: null,
+  rolloutId: null,
+  groupId: null,
+  sampleIndex: null,
+});

@@ -1,0 +1,130 @@
+import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type { FromShard, ToShard } from './messages.js';
+import type { ShardStart } from './shard-start.js';
+
+export interface ShardHostOptions {
+  readonly index: number;
+  /** Gives the start message of a new life; the epoch counts lives from 0. */
+  readonly start: (epoch: number) => ShardStart;
+  /** A shard whose pulse stands still this long is replaced. */
+  readonly hangMs: number;
+  /** 0 leaves the heap's size to Node. */
+  readonly heapMb: number;
+  readonly onMessage: (message: FromShard) => void;
+  /** The life `epoch` ended by itself; the next one is already starting. */
+  readonly onDeath: (epoch: number, problem: string) => void;
+}
+
+/**
+ * One shard as the front sees it: a Piscina pool of exactly one thread, whose only task is the shard's life, and a
+ * message port to it. One pool of N threads would replace a crashed one silently and hand its sessions' calls to an empty map;
+ * here the task's end is the thread's end, and the next life has a new epoch.
+ *
+ *     front ──array of ToShard, one a tick──▶ port ──▶ Shard
+ *           ◀──array of FromShard, one a tick──
+ */
+export class ShardHost {
+  #pool: Piscina;
+  #port: MessagePort | null = null;
+  #epoch = -1;
+  #outbox: ToShard[] = [];
+  #transfers: Transferable[] = [];
+  #closing = false;
+  #pulse = new Int32Array(new SharedArrayBuffer(4));
+  readonly #watchdog: NodeJS.Timeout;
+
+  constructor(private readonly options: ShardHostOptions) {
+    this.#pool = this.#newPool();
+    this.#live();
+    this.#watchdog = this.#watch();
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Buffers in `transfers` must not be read afterwards. */
+  send(message: ToShard, transfers: readonly Transferable[] = []): void {
+    if (this.#closing) return;
+    if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
+    this.#outbox.push(message);
+    this.#transfers.push(...transfers);
+  }
+
+  /** Ends the thread; what it holds is gone. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#watchdog);
+    this.#port?.close();
+    await this.#pool.destroy();
+  }
+
+  #flush(): void {
+    const messages = this.#outbox;
+    const transfers = this.#transfers;
+    this.#outbox = [];
+    this.#transfers = [];
+    this.#port?.postMessage(messages, transfers);
+  }
+
+  #newPool(): Piscina {
+    return new Piscina({
+      filename: new URL('./shard-worker.js', import.meta.url).href,
+      minThreads: 1,
+      maxThreads: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      atomics: 'disabled',
+      ...(this.options.heapMb > 0 ? { resourceLimits: { maxOldGenerationSizeMb: this.options.heapMb } } : {}),
+    });
+  }
+
+  #live(): void {
+    this.#epoch += 1;
+    const epoch = this.#epoch;
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#outbox = [];
+    this.#transfers = [];
+    this.#pulse = new Int32Array(new SharedArrayBuffer(4));
+    port1.on('message', (messages: readonly FromShard[]) => {
+      for (const message of messages) if (epoch === this.#epoch) this.options.onMessage(message);
+    });
+    const life = this.#pool.run({ start: this.options.start(epoch), port: port2, pulse: this.#pulse.buffer }, { transferList: [port2] });
+    life.then(
+      () => this.#died(epoch, 'it ended'),
+      (error: unknown) => this.#died(epoch, error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  #died(epoch: number, problem: string): void {
+    if (this.#closing || epoch !== this.#epoch) return;
+    this.#port?.close();
+    this.#live();
+    this.options.onDeath(epoch, problem);
+  }
+
+  /** A thread that no longer turns its event loop cannot be asked to stop: it is terminated. */
+  #watch(): NodeJS.Timeout {
+    let seen = -1;
+    let seenEpoch = -1;
+    let stillMs = 0;
+    const periodMs = Math.max(50, Math.min(1000, this.options.hangMs / 4));
+    const timer = setInterval(() => {
+      const pulse = Atomics.load(this.#pulse, 0);
+      stillMs = pulse === seen && seenEpoch === this.#epoch ? stillMs + periodMs : 0;
+      seen = pulse;
+      seenEpoch = this.#epoch;
+      if (stillMs < this.options.hangMs || this.#closing) return;
+      stillMs = 0;
+      const hung = this.#pool;
+      const epoch = this.#epoch;
+      this.#pool = this.#newPool();
+      this.#died(epoch, `it did not answer for ${this.options.hangMs} ms`);
+      // The task of the destroyed pool rejects; its epoch is past, so nobody listens.
+      hung.destroy().catch(() => undefined);
+    }, periodMs);
+    timer.unref();
+    return timer;
+  }
+}

@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { SharedCounters } from '../backend/shared-counters.js';
+import type { Settings } from '../config.js';
+import type { ErrorValue } from '../errors.js';
+import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import { ClosedKeys } from './closed-keys.js';
+import type { AgentCall, FromShard, ReplicaState, ServedModel } from './messages.js';
+import { ShardHost } from './shard-host.js';
+import type { CallHandle, ShardLink } from './shard-link.js';
+import { shardOf } from './shard-of.js';
+
+export interface ShardPoolOptions {
+  readonly settings: Settings;
+  readonly engineKey: string | null;
+  readonly onProblem: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+interface ShardSeat {
+  readonly host: ShardHost;
+  state: 'starting' | 'ready' | 'failed';
+  problem: string | null;
+  model: ServedModel | null;
+  replicas: readonly ReplicaState[];
+  /** Ids of the sessions that live in the present life. */
+  readonly live: Set<string>;
+}
+
+interface OpenCall {
+  readonly seat: ShardSeat;
+  readonly onMessage: (message: FromShard) => void;
+}
+
+interface Waiting<T> {
+  readonly seat: ShardSeat;
+  readonly resolve: (value: T) => void;
+}
+
+const LOST: ErrorValue = {
+  code: 'session_lost',
+  message: 'The part of the gateway that held this session crashed and its trajectory is gone: start the rollout again with a new session.',
+};
+const CLOSED: ErrorValue = { code: 'session_closed', message: 'This session was finished or deleted: it takes no more turns.' };
+const METRICS_WAIT_MS = 2000;
+
+/** All shards, and which session lives, is closed or was lost where. Lives on the front's thread. */
+export class ShardPool implements ShardLink {
+  readonly #seats: ShardSeat[];
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #trainerCalls = new Map<number, Waiting<TrainerAnswer>>();
+  readonly #metricsCalls = new Map<number, Waiting<readonly object[]>>();
+  readonly #finishedListeners = new Set<() => void>();
+  readonly #readyListeners = new Set<() => void>();
+  readonly #closed: ClosedKeys;
+  /** Sessions whose shard died. */
+  readonly #lost: ClosedKeys;
+  #nextId = 1;
+
+  constructor(private readonly options: ShardPoolOptions) {
+    const { settings } = options;
+    this.#closed = new ClosedKeys(settings.sessions.closedTtlMs, settings.sessions.closedMax);
+    this.#lost = new ClosedKeys(settings.traces.ttlMs, settings.sessions.closedMax);
+    const secret = new Uint8Array(randomBytes(32));
+    const inFlight = new SharedArrayBuffer(SharedCounters.bytes(settings.shards));
+    this.#seats = Array.from({ length: settings.shards }, (_, index) => {
+      const seat: ShardSeat = {
+        host: new ShardHost({
+          index,
+          start: (epoch) => ({ index, epoch, settings, engineKey: options.engineKey, secret, inFlight }),
+          hangMs: settings.shard.hangMs,
+          heapMb: settings.shard.heapMb,
+          onMessage: (message) => this.#receive(seat, message),
+          onDeath: (epoch, problem) => this.#bury(seat, index, epoch, problem),
+        }),
+        state: 'starting',
+        problem: 'it is loading the model',
+        model: null,
+        replicas: [],
+        live: new Set(),
+      };
+      return seat;
+    });
+  }
+
+  get shardCount(): number {
+    return this.#seats.length;
+  }
+
+  get model(): ServedModel | null {
+    return this.#seats.find((seat) => seat.model !== null)?.model ?? null;
+  }
+
+  get ready(): boolean {
+    return this.problem === null;
+  }
+
+  get problem(): string | null {
+    for (const [index, seat] of this.#seats.entries()) {
+      if (seat.state !== 'ready') return `shard ${index} is not ready: ${seat.problem ?? seat.state}`;
+    }
+    const replicas = this.replicas;
+    if (replicas.some((replica) => replica.state === 'up')) return null;
+    return `no engine answers: ${replicas.map((replica) => `${replica.url} is ${replica.state}${replica.problem === null ? '' : ` (${replica.problem})`}`).join(', ')}`;
+  }
+
+  /** One entry per replica: the first shard's view, with queues summed over the shards. */
+  get replicas(): readonly ReplicaState[] {
+    const merged = new Map<string, ReplicaState>();
+    for (const seat of this.#seats) {
+      for (const replica of seat.replicas) {
+        const seen = merged.get(replica.url);
+        const better = seen === undefined || (seen.state !== 'up' && replica.state === 'up') ? replica : seen;
+        merged.set(replica.url, seen === undefined ? replica : { ...better, queued: seen.queued + replica.queued });
+      }
+    }
+    return [...merged.values()];
+  }
+
+  shardOf(sessionKey: string): number {
+    return shardOf(sessionKey, this.#seats.length);
+  }
+
+  /** Resolves when every shard takes calls; rejects when one cannot start. */
+  async started(): Promise<void> {
+    for (;;) {
+      const failed = this.#seats.find((seat) => seat.state === 'failed');
+      if (failed !== undefined) throw new Error(failed.problem ?? 'a shard could not start');
+      if (this.#seats.every((seat) => seat.state === 'ready')) return;
+      await new Promise<void>((resolve) => {
+        const listener = (): void => {
+          this.#readyListeners.delete(listener);
+          resolve();
+        };
+        this.#readyListeners.add(listener);
+      });
+    }
+  }
+
+  open(call: Omit<AgentCall, 'kind' | 'id'>, onMessage: (message: FromShard) => void): CallHandle | ErrorValue {
+    const refused = this.closedError(call.sessionKey);
+    if (refused !== null) return refused;
+    const seat = this.#seatOf(this.shardOf(call.sessionKey));
+    if (seat.state !== 'ready') return { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` };
+    const id = this.#nextId++;
+    this.#calls.set(id, { seat, onMessage });
+    seat.host.send({ kind: 'agent', id, ...call }, call.body.buffer instanceof ArrayBuffer ? [call.body.buffer] : []);
+    const end = (kind: 'gone' | 'written') => (): void => {
+      if (kind === 'gone') this.#calls.delete(id);
+      seat.host.send({ kind, id });
+    };
+    return { id, gone: end('gone'), written: end('written') };
+  }
+
+  trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer> {
+    const seat = this.#seatOf(shard);
+    const sessionId = 'sessionId' in call ? call.sessionId : call.kind === 'create' ? call.session.sessionId : null;
+    if (sessionId !== null && this.#lost.has(sessionId, Date.now())) {
+      if (call.kind !== 'create' && call.kind !== 'delete') return Promise.resolve({ kind: 'error', error: LOST });
+      this.#lost.delete(sessionId);
+      if (call.kind === 'delete') {
+        return Promise.resolve({ kind: 'text', status: 200, text: JSON.stringify({ session_id: sessionId, deleted: true }) });
+      }
+    }
+    if (seat.state !== 'ready') {
+      return Promise.resolve({ kind: 'error', error: { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` } });
+    }
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#trainerCalls.set(id, { seat, resolve });
+      seat.host.send({ kind: 'trainer', id, call });
+    });
+  }
+
+  onFinished(listener: () => void): () => void {
+    this.#finishedListeners.add(listener);
+    return () => this.#finishedListeners.delete(listener);
+  }
+
+  metrics(): Promise<readonly (readonly object[])[]> {
+    const answers = this.#seats
+      .filter((seat) => seat.state === 'ready')
+      .map(
+        (seat) =>
+          new Promise<readonly object[]>((resolve) => {
+            const id = this.#nextId++;
+            const timer = setTimeout(() => {
+              this.#metricsCalls.delete(id);
+              resolve([]);
+            }, METRICS_WAIT_MS);
+            this.#metricsCalls.set(id, {
+              seat,
+              resolve: (metrics) => {
+                clearTimeout(timer);
+                resolve(metrics);
+              },
+            });
+            seat.host.send({ kind: 'metrics', id });
+          }),
+      );
+    return Promise.all(answers);
+  }
+
+  closedError(sessionKey: string): ErrorValue | null {
+    const nowMs = Date.now();
+    if (this.#lost.has(sessionKey, nowMs)) return LOST;
+    return this.#closed.has(sessionKey, nowMs) ? CLOSED : null;
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    const untilMs = Date.now() + deadlineMs;
+    for (const seat of this.#seats) seat.host.send({ kind: 'drain', deadlineMs });
+    while (this.#calls.size > 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  /** Plants a fault; only with `test.faults`. */
+  crash(shard: number, how: 'throw' | 'exit' | 'hang'): void {
+    if (this.options.settings.test.faults) this.#seatOf(shard).host.send({ kind: 'crash', how });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#seats.map((seat) => seat.host.close()));
+  }
+
+  #seatOf(shard: number): ShardSeat {
+    const seat = this.#seats[shard];
+    if (seat === undefined) throw new RangeError(`no shard ${shard}: there are ${this.#seats.length}`);
+    return seat;
+  }
+
+  #receive(seat: ShardSeat, message: FromShard): void {
+    switch (message.kind) {
+      case 'ready':
+        seat.state = 'ready';
+        seat.problem = null;
+        seat.model = message.model;
+        this.#wake();
+        return;
+      case 'failed':
+        seat.state = 'failed';
+        seat.problem = message.error.message;
+        this.#wake();
+        return;
+      case 'engines':
+        seat.replicas = message.engines;
+        return;
+      case 'opened':
+        seat.live.add(message.sessionId);
+        this.#closed.delete(message.sessionId);
+        return;
+      case 'closed':
+        seat.live.delete(message.sessionId);
+        this.#closed.add(message.sessionId, Date.now());
+        return;
+      case 'finished':
+        for (const listener of this.#finishedListeners) listener();
+        return;
+      case 'trainer':
+        this.#settle(this.#trainerCalls, message.id, message.answer);
+        return;
+      case 'metrics':
+        this.#settle(this.#metricsCalls, message.id, message.metrics);
+        return;
+      case 'answer':
+      case 'end':
+      case 'cut': {
+        const call = this.#calls.get(message.id);
+        this.#calls.delete(message.id);
+        call?.onMessage(message);
+        return;
+      }
+      case 'head':
+      case 'chunk':
+        this.#calls.get(message.id)?.onMessage(message);
+        return;
+    }
+  }
+
+  #settle<T>(table: Map<number, Waiting<T>>, id: number, value: T): void {
+    const waiting = table.get(id);
+    table.delete(id);
+    waiting?.resolve(value);
+  }
+
+  #wake(): void {
+    for (const listener of [...this.#readyListeners]) listener();
+  }
+
+  /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
+  #bury(seat: ShardSeat, index: number, epoch: number, problem: string): void {
+    const sessions = seat.live.size;
+    const nowMs = Date.now();
+    for (const id of seat.live) this.#lost.add(id, nowMs);
+    seat.live.clear();
+    seat.state = 'starting';
+    seat.problem = `its thread was replaced (${problem})`;
+    seat.replicas = [];
+    for (const [id, call] of this.#calls) {
+      if (call.seat !== seat) continue;
+      this.#calls.delete(id);
+      call.onMessage({ kind: 'lost', id, error: LOST });
+    }
+    for (const [id, waiting] of this.#trainerCalls) {
+      if (waiting.seat === seat) this.#settle(this.#trainerCalls, id, { kind: 'error', error: LOST });
+    }
+    for (const [id, waiting] of this.#metricsCalls) if (waiting.seat === seat) this.#settle(this.#metricsCalls, id, []);
+    this.options.onProblem('a shard died and was replaced', { shard: index, epoch, problem, lostSessions: sessions });
+  }
+}
