@@ -29,6 +29,7 @@ export const ERRORS = {
   thread_unsupported_request: invalid('Server-held threads are not kept; send the whole history.'),
   context_length_exceeded: invalid('The prompt does not fit into the model’s context.'),
   template_error: invalid('The chat template refused the messages; the message is the template’s own.'),
+  template_limit: invalid('The chat template took more steps, text or depth than it may.'),
   invalid_session_id: invalid('A session id is 1 to 4096 bytes of UTF-8 without control characters.'),
   missing_api_key: entry(
     401,
@@ -79,7 +80,10 @@ export const ERRORS = {
   ),
   session_exists: entry(409, 'invalid_request_error', 'invalid_request_error', false, 'A live session has this id.'),
   body_too_large: entry(413, 'invalid_request_error', 'request_too_large', false, 'The body is larger than `limits.bodyBytes`.'),
-  unsupported_encoding: entry(415, 'invalid_request_error', 'invalid_request_error', false, 'The body’s `content-encoding` is not known.'),
+  unsupported_encoding: {
+    ...entry(415, 'invalid_request_error', 'invalid_request_error', false, 'The body’s `content-encoding` is not known.'),
+    anthropicStatus: 400,
+  },
   client_gone: entry(
     499,
     'invalid_request_error',
@@ -97,6 +101,7 @@ export const ERRORS = {
   ),
   internal_error: entry(500, 'server_error', 'api_error', false, 'A fault of the gateway; the log has the details.'),
   overloaded: { ...entry(503, 'server_error', 'overloaded_error', true, 'Queues are full.'), anthropicStatus: 529 },
+  not_ready: { ...entry(503, 'server_error', 'overloaded_error', true, 'The model is still being loaded.'), anthropicStatus: 529 },
   shutting_down: { ...entry(503, 'server_error', 'overloaded_error', true, 'The gateway is stopping.'), anthropicStatus: 529 },
   engine_unusable: entry(
     503,

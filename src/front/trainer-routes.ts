@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import type { Headers } from '../shard/messages.js';
+import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import { joinAck, joinFinish, joinList } from '../trainer/join.js';
+import { readTrainerRequest, type TrainerRouteName } from '../trainer/trainer-request.js';
+import { admitBody, receiveBody } from './body.js';
+import type { Call, Front } from './front.js';
+import { refuse } from './refusal.js';
+import { scrape } from './scrape.js';
+import { headerForm } from './session-key.js';
+
+const JSON_HEADERS: Headers = [['content-type', 'application/json']];
+const TEXT_HEADERS: Headers = [['content-type', 'text/plain; charset=utf-8']];
+
+/** One call of the trainer's API: read, sent to the shard of its session or to all, joined and answered. */
+export const runTrainerCall = (front: Front, call: Call): void | Promise<void> => {
+  if (call.route.method !== 'POST') return run(front, call, new Uint8Array(0));
+  const refused = admitBody(call.head, front.budget);
+  if (refused !== null) return refuse(call.exchange, call.dialect, refused, [], true);
+  return new Promise((resolve, reject) => {
+    call.exchange.onClosed(() => resolve());
+    call.exchange.onGone = receiveBody(call.response, call.head, front.budget, (body) => {
+      call.exchange.onGone = null;
+      if ('code' in body) return refuse(call.exchange, call.dialect, body, [], body.code === 'body_too_large');
+      front.metrics.bodyBytesTotal.inc(body.byteLength);
+      run(front, call, body).then(resolve, reject);
+    });
+  });
+};
+
+const run = async (front: Front, call: Call, body: Uint8Array): Promise<void> => {
+  call.exchange.received();
+  try {
+    await answer(front, call, body);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    refuse(call.exchange, call.dialect, error.toValue());
+  }
+};
+
+const answer = async (front: Front, call: Call, body: Uint8Array): Promise<void> => {
+  const { settings, link } = front;
+  const { call: trainerCall, waitMs } = readTrainerRequest(
+    call.route.name as TrainerRouteName,
+    call.id,
+    { query: call.head.query, accept: call.head.accept, body },
+    {
+      jsonDepth: settings.limits.jsonDepth,
+      finishWaitMs: settings.finish.waitMs,
+      leaseMs: settings.traces.leaseMs,
+      nowMs: Date.now,
+      newId: randomUUID,
+    },
+  );
+  switch (trainerCall.kind) {
+    case 'create':
+      return created(front, call, await link.trainer(link.shardOf(trainerCall.session.sessionId), trainerCall));
+    case 'get':
+    case 'delete':
+      return one(call, await ofSession(front, trainerCall), JSON_HEADERS);
+    case 'tree':
+      return one(call, await ofSession(front, trainerCall), trainerCall.format === 'text' ? TEXT_HEADERS : JSON_HEADERS);
+    case 'finish':
+      return finished(call, trainerCall, await ofSession(front, trainerCall));
+    case 'list':
+      return listed(front, call, trainerCall);
+    case 'ack':
+      return acknowledged(front, call, trainerCall);
+    case 'lease':
+      return scrape(front, call, trainerCall, waitMs);
+  }
+};
+
+const ofSession = (front: Front, trainerCall: TrainerCall & { readonly sessionId: string }): Promise<TrainerAnswer> =>
+  front.link.trainer(front.link.shardOf(trainerCall.sessionId), trainerCall);
+
+const ofAll = (front: Front, trainerCall: TrainerCall): Promise<readonly TrainerAnswer[]> =>
+  Promise.all(Array.from({ length: front.link.shardCount }, (_, shard) => front.link.trainer(shard, trainerCall)));
+
+/** Refuses with the answer's error, or says that a shard answered another kind than was asked. */
+const refuseOther = (call: Call, result: TrainerAnswer): void => {
+  if (result.kind !== 'error') throw new Error(`a shard answered ${result.kind} to ${call.route.name}`);
+  refuse(call.exchange, call.dialect, result.error);
+};
+
+const one = (call: Call, result: TrainerAnswer, headers: Headers): void => {
+  if (result.kind === 'text') call.exchange.answer(result.status, headers, result.text);
+  else refuseOther(call, result);
+};
+
+/** A shard does not know by what address it is reached: the trainer's own way here is the agents' way too. */
+const created = (front: Front, call: Call, result: TrainerAnswer): void => {
+  if (result.kind !== 'text') {
+    refuseOther(call, result);
+    return;
+  }
+  const session = JSON.parse(result.text) as { readonly session_id: string; readonly api_key: string };
+  const { host } = call.head;
+  const root = `http://${/^[\w.:[\]-]+$/.test(host) ? host : `${front.settings.host}:${front.settings.port}`}`;
+  const body = { ...session, api_key: headerForm(session.api_key), base_urls: { openai: `${root}/v1`, anthropic: root } };
+  call.exchange.answer(result.status, JSON_HEADERS, JSON.stringify(body));
+};
+
+const finished = (call: Call, { finish }: TrainerCall & { readonly kind: 'finish' }, result: TrainerAnswer): void => {
+  const session = result.kind === 'traces' ? result.sessions[0] : undefined;
+  if (result.kind !== 'traces' || session === undefined) {
+    refuseOther(call, result);
+    return;
+  }
+  const { headers, body } = joinFinish(finish.encoding, session);
+  call.exchange.answer(result.status, headers, body);
+};
+
+const listed = async (front: Front, call: Call, trainerCall: TrainerCall & { readonly kind: 'list' }): Promise<void> => {
+  const pages: string[] = [];
+  for (const result of await ofAll(front, trainerCall)) {
+    if (result.kind !== 'text') return refuseOther(call, result);
+    pages.push(result.text);
+  }
+  call.exchange.answer(200, JSON_HEADERS, joinList(pages, trainerCall.limit));
+};
+
+const acknowledged = async (front: Front, call: Call, trainerCall: TrainerCall): Promise<void> => {
+  const answers: (TrainerAnswer & { readonly kind: 'acked' })[] = [];
+  for (const result of await ofAll(front, trainerCall)) {
+    if (result.kind !== 'acked') return refuseOther(call, result);
+    answers.push(result);
+  }
+  call.exchange.answer(200, JSON_HEADERS, joinAck(answers));
+};
