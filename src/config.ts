@@ -115,7 +115,7 @@ export const SETTING_TREE = {
   adminTokenFile: optional('File with the trainer’s token; the variable `ROLLOUT_GATEWAY_ADMIN_TOKEN` is the alternative.'),
   sessions: {
     implicit: flag(true, 'A key that was never seen opens a session; off, sessions must be created by the trainer.'),
-    secretKeys: flag(false, '`POST /sessions` issues a random key instead of using the session id as the key.'),
+    secretKeys: flag(false, '`POST /sessions` issues a key that cannot be guessed from the session id; no other key is taken.'),
     idleTtlMs: integer(4 * HOUR_MS, 1000, 30 * DAY_MS, 'A session without a call for this long is finished as aborted.'),
     closedTtlMs: integer(900_000, 0, DAY_MS, 'How long the key of a closed session is refused before it may open a session implicitly.'),
     closedMax: integer(1_000_000, 1000, 10_000_000, 'Closed keys that are remembered; the oldest is forgotten first.'),

@@ -5,16 +5,15 @@ import { isCallHandle } from '../shard/shard-link.js';
 import { admitBody, type Body, receiveBody } from './body.js';
 import type { Call, Front } from './front.js';
 import { refuse } from './refusal.js';
-import { sessionKeyOf } from './session-key.js';
 
 /** A refused body up to this many times the limit is read past and dropped, so that the client sees the answer; beyond it the connection ends. */
 const READ_PAST_FACTOR = 4;
 
 /** Everything that can be said against a call by its head alone, cheapest first. */
 const admit = (front: Front, call: Call): { readonly sessionKey: string } | ErrorValue => {
-  const session = sessionKeyOf(call.head.apiKey, call.head.authorization);
+  const session = front.keys.sessionOf(call.head.apiKey, call.head.authorization);
   if ('code' in session) return session;
-  const closed = front.link.closedError(session.sessionKey);
+  const closed = front.link.closedError(session.sessionId);
   if (closed !== null) return closed;
   if (front.isStopping) return { code: 'shutting_down', message: 'the gateway is stopping and takes no new calls' };
   const { openCalls } = front.settings.limits;
@@ -25,7 +24,7 @@ const admit = (front: Front, call: Call): { readonly sessionKey: string } | Erro
       retryAfterMs: 1000,
     };
   }
-  return admitBody(call.head, front.budget) ?? session;
+  return admitBody(call.head, front.budget) ?? { sessionKey: session.sessionId };
 };
 
 /** A turn or a count of tokens: admission, body, then the shard's answer as it comes. */

@@ -7,6 +7,7 @@ import type { BodyBudget } from './body.js';
 import type { Exchange } from './exchange.js';
 import type { RequestHead } from './request-head.js';
 import type { Dialect, Route } from './routes.js';
+import type { SessionKeys } from './session-key.js';
 import type { HttpResponse } from './uws.js';
 
 /** What every handler of the front works with. */
@@ -15,6 +16,7 @@ export interface Front {
   readonly link: ShardLink;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly keys: SessionKeys;
   readonly admin: AdminGate;
   readonly budget: BodyBudget;
   /** Agent calls in work. */

@@ -1,4 +1,6 @@
 /** Thread 0: HTTP in, bytes to the shards, answers out. It parses no message body and never blocks. */
+
+import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config.js';
 import type { Secrets } from '../config-load.js';
 import { GatewayError } from '../errors.js';
@@ -16,6 +18,7 @@ import { answerEngines, answerHealth, answerMetrics, answerReady } from './probe
 import { dialectOf, refuse } from './refusal.js';
 import { type RequestHead, readHead } from './request-head.js';
 import { matchRoute, type Route, type RouteName } from './routes.js';
+import { plainKeys, secretKeys } from './session-key.js';
 import { runTrainerCall } from './trainer-routes.js';
 import { App, closeListenSocket, type HttpResponse, listen, localPort } from './uws.js';
 
@@ -48,6 +51,7 @@ export const startFront = async (
     settings,
     link,
     ...telemetry,
+    keys: settings.sessions.secretKeys ? secretKeys(randomBytes(32)) : plainKeys,
     admin: adminGate(settings.host, secrets.adminToken),
     budget: new BodyBudget(settings.limits.bodyBytes, settings.limits.bodiesInFlightBytes),
     openCalls: 0,

@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ErrorValue } from '../errors.js';
 
 const ID_BYTES_MAX = 4096;
@@ -43,13 +44,47 @@ const readKey = (apiKey: string, authorization: string): { readonly key: string 
   return { code: 'missing_api_key', message: 'no session key, send it as x-api-key or as Authorization: Bearer' };
 };
 
-/** The session key that a request's headers carry. */
-export const sessionKeyOf = (apiKey: string, authorization: string): { readonly sessionKey: string } | ErrorValue => {
-  const read = readKey(apiKey, authorization);
-  if ('code' in read) return read;
-  const sessionKey = fromHeaderForm(read.key);
-  if (sessionKey === null) {
-    return { code: 'invalid_session_id', message: "the key begins with UTF-8'' and what follows is not percent-encoded UTF-8" };
-  }
-  return checkSessionId(sessionKey) ?? { sessionKey };
+/** Keys and the sessions behind them; shards know sessions by id alone. */
+export interface SessionKeys {
+  /** The key that opens this session, for its agent. */
+  keyOf(sessionId: string): string;
+  /** The session that a request's headers name. */
+  sessionOf(apiKey: string, authorization: string): { readonly sessionId: string } | ErrorValue;
+}
+
+/** The key is the id. */
+export const plainKeys: SessionKeys = {
+  keyOf: headerForm,
+  sessionOf: (apiKey, authorization) => {
+    const read = readKey(apiKey, authorization);
+    if ('code' in read) return read;
+    const sessionId = fromHeaderForm(read.key);
+    if (sessionId === null) {
+      return { code: 'invalid_session_id', message: "the key begins with UTF-8'' and what follows is not percent-encoded UTF-8" };
+    }
+    return checkSessionId(sessionId) ?? { sessionId };
+  },
+};
+
+/**
+ * A key is the id with its keyed hash: it cannot be made from the id, and nothing needs to be stored to check it.
+ * @param secret at least 32 random bytes; the keys die with it.
+ */
+export const secretKeys = (secret: Uint8Array): SessionKeys => {
+  const seal = (encodedId: string): Buffer => createHmac('sha256', secret).update(encodedId).digest();
+  const unknown: ErrorValue = { code: 'invalid_api_key', message: 'no session has this key; use the api_key that POST /sessions answered' };
+  return {
+    keyOf: (sessionId) => {
+      const encodedId = Buffer.from(sessionId, 'utf8').toString('base64url');
+      return `rg-${encodedId}.${seal(encodedId).toString('base64url')}`;
+    },
+    sessionOf: (apiKey, authorization) => {
+      const read = readKey(apiKey, authorization);
+      if ('code' in read) return read;
+      const [, encodedId, mac] = /^rg-([\w-]+)\.([\w-]{43})$/.exec(read.key) ?? [];
+      if (encodedId === undefined || mac === undefined) return unknown;
+      if (!timingSafeEqual(seal(encodedId), Buffer.from(mac, 'base64url'))) return unknown;
+      return { sessionId: Buffer.from(encodedId, 'base64url').toString('utf8') };
+    },
+  };
 };

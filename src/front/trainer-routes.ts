@@ -8,7 +8,6 @@ import { admitBody, receiveBody } from './body.js';
 import type { Call, Front } from './front.js';
 import { refuse } from './refusal.js';
 import { scrape } from './scrape.js';
-import { headerForm } from './session-key.js';
 
 const JSON_HEADERS: Headers = [['content-type', 'application/json']];
 const TEXT_HEADERS: Headers = [['content-type', 'text/plain; charset=utf-8']];
@@ -95,10 +94,10 @@ const created = (front: Front, call: Call, result: TrainerAnswer): void => {
     refuseOther(call, result);
     return;
   }
-  const session = JSON.parse(result.text) as { readonly session_id: string; readonly api_key: string };
+  const session = JSON.parse(result.text) as { readonly session_id: string };
   const { host } = call.head;
   const root = `http://${/^[\w.:[\]-]+$/.test(host) ? host : `${front.settings.host}:${front.settings.port}`}`;
-  const body = { ...session, api_key: headerForm(session.api_key), base_urls: { openai: `${root}/v1`, anthropic: root } };
+  const body = { ...session, api_key: front.keys.keyOf(session.session_id), base_urls: { openai: `${root}/v1`, anthropic: root } };
   call.exchange.answer(result.status, JSON_HEADERS, JSON.stringify(body));
 };
 

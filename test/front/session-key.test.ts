@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest';
-import { checkSessionId, headerForm, sessionKeyOf } from '../../src/front/session-key.js';
+import { checkSessionId, headerForm, plainKeys, secretKeys } from '../../src/front/session-key.js';
 import { frontUnderTest, postChat, RawClient, refusal } from './running-front.js';
 
-describe('sessionKeyOf', () => {
+describe('plainKeys', () => {
   test('takes x-api-key, else the Bearer token with any spelling of the scheme', () => {
-    expect(sessionKeyOf('a', '')).toEqual({ sessionKey: 'a' });
-    expect(sessionKeyOf('', 'bearer   a b')).toEqual({ sessionKey: 'a b' });
-    expect(sessionKeyOf('a', 'BEARER a')).toEqual({ sessionKey: 'a' });
-    expect(sessionKeyOf('a', 'Basic x')).toEqual({ sessionKey: 'a' });
+    expect(plainKeys.sessionOf('a', '')).toEqual({ sessionId: 'a' });
+    expect(plainKeys.sessionOf('', 'bearer   a b')).toEqual({ sessionId: 'a b' });
+    expect(plainKeys.sessionOf('a', 'BEARER a')).toEqual({ sessionId: 'a' });
+    expect(plainKeys.sessionOf('a', 'Basic x')).toEqual({ sessionId: 'a' });
   });
 
   test('refuses no key, two keys, and ids out of bounds', () => {
-    expect(sessionKeyOf('', '')).toMatchObject({ code: 'missing_api_key' });
-    expect(sessionKeyOf('', 'Basic x')).toMatchObject({ code: 'missing_api_key' });
-    expect(sessionKeyOf('', 'Bearer ')).toMatchObject({ code: 'missing_api_key' });
-    expect(sessionKeyOf('a', 'Bearer b')).toMatchObject({ code: 'conflicting_api_keys' });
-    expect(sessionKeyOf('k'.repeat(4097), '')).toMatchObject({ code: 'invalid_session_id' });
-    expect(sessionKeyOf("UTF-8''%ff", '')).toMatchObject({ code: 'invalid_session_id' });
-    expect(sessionKeyOf("UTF-8''a%0ab", '')).toMatchObject({ code: 'invalid_session_id' });
+    expect(plainKeys.sessionOf('', '')).toMatchObject({ code: 'missing_api_key' });
+    expect(plainKeys.sessionOf('', 'Basic x')).toMatchObject({ code: 'missing_api_key' });
+    expect(plainKeys.sessionOf('', 'Bearer ')).toMatchObject({ code: 'missing_api_key' });
+    expect(plainKeys.sessionOf('a', 'Bearer b')).toMatchObject({ code: 'conflicting_api_keys' });
+    expect(plainKeys.sessionOf('k'.repeat(4097), '')).toMatchObject({ code: 'invalid_session_id' });
+    expect(plainKeys.sessionOf("UTF-8''%ff", '')).toMatchObject({ code: 'invalid_session_id' });
+    expect(plainKeys.sessionOf("UTF-8''a%0ab", '')).toMatchObject({ code: 'invalid_session_id' });
   });
 
   test.each(['plain', 'with space inside', 'é', '日本', 'a%41', "UTF-8''a", ' edge ', 'Ⅷ', 'VIII', '../../etc', 'a/b?c#d'])(
     'the key of %j names the session again',
     (id) => {
-      const key = headerForm(id);
+      const key = plainKeys.keyOf(id);
       expect(key).toMatch(/^[\x20-\x7e]+$/);
-      expect(sessionKeyOf(key.trim(), '')).toEqual({ sessionKey: id });
+      expect(plainKeys.sessionOf(key.trim(), '')).toEqual({ sessionId: id });
     },
   );
 
@@ -38,6 +38,16 @@ test('checkSessionId allows 1 to 4096 bytes without control characters', () => {
   expect(checkSessionId('é'.repeat(2048))).toBeNull();
   for (const id of ['', 'é'.repeat(2049), 'a\0', 'a\r\nb', 'a\u007f', 'a\u0085', '\ud800'])
     expect(checkSessionId(id), JSON.stringify(id)).toMatchObject({ code: 'invalid_session_id' });
+});
+
+test('secretKeys opens what it issued and nothing else', () => {
+  const keys = secretKeys(new Uint8Array(32).fill(1));
+  const key = keys.keyOf('日本 1');
+  expect(keys.sessionOf(key, '')).toEqual({ sessionId: '日本 1' });
+  const forged = key.replace('rg-', 'rg-A');
+  for (const wrong of ['日本 1', 'rg-', forged, secretKeys(new Uint8Array(32).fill(2)).keyOf('日本 1'), `${key}x`]) {
+    expect(keys.sessionOf(wrong, ''), wrong).toMatchObject({ code: 'invalid_api_key' });
+  }
 });
 
 describe('keys on the wire', () => {
@@ -87,5 +97,14 @@ describe('keys on the wire', () => {
       expect(await client.until((_text, isClosed) => isClosed)).toMatch(/^HTTP\/1\.1 431 /);
     }
     expect(link.calls).toHaveLength(0);
+  });
+
+  test('with secret keys the id alone opens nothing and the issued key opens its session', async () => {
+    const { link, url } = await frontUnderTest({ sessions: { secretKeys: true } });
+    link.onTrainer = () => ({ kind: 'text', status: 201, text: '{"session_id":"s1"}' });
+    expect(await refusal(await postChat(url))).toEqual([401, 'invalid_api_key']);
+    const created = (await (await fetch(`${url}/sessions`, { method: 'POST', body: '{"session_id":"s1"}' })).json()) as { api_key: string };
+    expect((await postChat(url, '{}', { authorization: `Bearer ${created.api_key}` })).status).toBe(200);
+    expect(link.calls.map(({ sent }) => sent.sessionKey)).toEqual(['s1']);
   });
 });

@@ -12,7 +12,7 @@ describe('sessions', () => {
     const { link, url } = await frontUnderTest();
     link.onTrainer = (_shard, call) => {
       const id = call.kind === 'create' ? call.session.sessionId : '';
-      return { kind: 'text', status: 201, text: JSON.stringify({ session_id: id, api_key: id }) };
+      return { kind: 'text', status: 201, text: JSON.stringify({ session_id: id }) };
     };
     const response = await post(`${url}/sessions`, '{"session_id":"abc","max_turns":3}');
     expect(response.status).toBe(201);
