@@ -25,9 +25,9 @@ const entry = (
 const ledger = [entry('a', [1, 2], [3, 4], [-0.5, -0.25]), entry('b', [1, 2, 3, 4, 5], [6], [-1])];
 const row: ProvedRow = {
   session_id: 's',
-  token_ids: [1, 2, 3, 4, 5, 6],
-  loss_mask: [1, 1, 0, 1],
-  logprobs: [-0.5, -0.25, 0, -1],
+  token_ids: Int32Array.of(1, 2, 3, 4, 5, 6),
+  loss_mask: Uint8Array.of(1, 1, 0, 1),
+  logprobs: Float32Array.of(-0.5, -0.25, 0, -1),
   prompt_length: 2,
   turns: [
     { start: 2, end: 4, trained_here: true, engine_request_id: 'generate-tokens-a' },
@@ -46,11 +46,11 @@ describe('the demo’s proof', () => {
   });
 
   it.each([
-    ['another prompt', { ...row, token_ids: [1, 9, 3, 4, 5, 6] }, /its prompt is not/],
-    ['another output', { ...row, token_ids: [1, 2, 3, 9, 5, 6] }, /its output is not/],
-    ['another log-probability', { ...row, logprobs: [-0.5, -0.75, 0, -1] }, /log-probability at 3 is -0.75/],
-    ['a masked token', { ...row, loss_mask: [1, 0, 0, 1] }, /the mask at 3 is 0/],
-    ['a trained prompt token', { ...row, loss_mask: [1, 1, 1, 1] }, /the mask trains 4 tokens, the turns have 3/],
+    ['another prompt', { ...row, token_ids: Int32Array.of(1, 9, 3, 4, 5, 6) }, /its prompt is not/],
+    ['another output', { ...row, token_ids: Int32Array.of(1, 2, 3, 9, 5, 6) }, /its output is not/],
+    ['another log-probability', { ...row, logprobs: Float32Array.of(-0.5, -0.75, 0, -1) }, /log-probability at 3 is -0.75/],
+    ['a masked token', { ...row, loss_mask: Uint8Array.of(1, 0, 0, 1) }, /the mask at 3 is 0/],
+    ['a trained prompt token', { ...row, loss_mask: Uint8Array.of(1, 1, 1, 1) }, /the mask trains 4 tokens, the turns have 3/],
     ['an unknown request', { ...row, turns: [{ ...row.turns[0]!, engine_request_id: 'z' }] }, /the engine does not know/],
     ['a turn that is left out', { ...row, turns: [row.turns[0]!] }, /trained 0 times/],
   ])('finds %s', (_, changed, words) => {

@@ -1,19 +1,10 @@
+import type { TraceRecord, TraceTurn } from '../../canonical/trace.js';
 import type { LedgerEntry } from '../../sim/ledger.js';
 
-/** What the proof reads of a row; see the trace schema for all of it. */
-export interface ProvedRow {
-  readonly session_id: string;
-  readonly token_ids: readonly number[];
-  readonly loss_mask: readonly number[];
-  readonly logprobs: readonly (number | null)[];
-  readonly prompt_length: number;
-  readonly turns: readonly {
-    readonly start: number;
-    readonly end: number;
-    readonly trained_here: boolean;
-    readonly engine_request_id: string | null;
-  }[];
-}
+/** What the proof reads of a row. */
+export type ProvedRow = Pick<TraceRecord, 'session_id' | 'token_ids' | 'loss_mask' | 'logprobs' | 'prompt_length'> & {
+  readonly turns: readonly Pick<TraceTurn, 'start' | 'end' | 'trained_here' | 'engine_request_id'>[];
+};
 
 export interface Proof {
   /** Generations that the engine finished, and their tokens. */
@@ -76,7 +67,7 @@ function compare(row: ProvedRow, start: number, end: number, trainedHere: boolea
   return null;
 }
 
-function same(ids: readonly number[], start: number, end: number, expected: Int32Array): boolean {
+function same(ids: Int32Array, start: number, end: number, expected: Int32Array): boolean {
   if (end - start !== expected.length) return false;
   for (let i = 0; i < expected.length; i++) if (ids[start + i] !== expected[i]) return false;
   return true;

@@ -1,27 +1,16 @@
-import type { ProvedRow } from './proof.js';
+import type { TraceRecord, TraceSummary } from '../../canonical/trace.js';
 
-export interface SessionSummary {
-  readonly turns: number;
-  readonly rows: number;
-  readonly tokens: {
-    readonly sampled: number;
-    readonly committed: number;
-    readonly trained: number;
-    readonly discarded: Readonly<Record<string, number>>;
-  };
-  readonly capture_yield: number | null;
-  readonly forks: Readonly<Record<string, number>>;
-}
-
-export interface DemoRow extends ProvedRow {
-  readonly role: string;
-  readonly row_index: number;
-}
+/** A row as JSON has it. */
+type JsonRow = Omit<TraceRecord, 'token_ids' | 'loss_mask' | 'logprobs'> & {
+  readonly token_ids: readonly number[];
+  readonly loss_mask: readonly number[];
+  readonly logprobs: readonly (number | null)[];
+};
 
 export interface FinishedSession {
   readonly session_id: string;
-  readonly traces: readonly DemoRow[];
-  readonly summary: SessionSummary;
+  readonly traces: readonly TraceRecord[];
+  readonly summary: TraceSummary;
 }
 
 /** The trainer's calls that the demo makes, over HTTP as any trainer would. */
@@ -39,7 +28,8 @@ export class TrainerClient {
 
   async finish(sessionId: string, reward: number): Promise<FinishedSession> {
     const response = await this.#call('POST', `/sessions/${encodeURIComponent(sessionId)}/finish`, { reward, ack: true });
-    return (await response.json()) as FinishedSession;
+    const { traces, ...rest } = (await response.json()) as Omit<FinishedSession, 'traces'> & { readonly traces: readonly JsonRow[] };
+    return { ...rest, traces: traces.map(typedRow) };
   }
 
   async #call(method: string, path: string, body?: object): Promise<Response> {
@@ -51,3 +41,10 @@ export class TrainerClient {
     throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
   }
 }
+
+const typedRow = (row: JsonRow): TraceRecord => ({
+  ...row,
+  token_ids: Int32Array.from(row.token_ids),
+  loss_mask: Uint8Array.from(row.loss_mask),
+  logprobs: Float32Array.from(row.logprobs, (value) => value ?? Number.NaN),
+});
