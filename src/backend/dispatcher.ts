@@ -116,22 +116,24 @@ export class Dispatcher {
   pump(): void {
     if (this.#closed !== null) return;
     this.#cancelTimer();
+    // One reading for all decisions: a rest that ended between two of them would wake nobody.
+    const now = this.clock.now();
     while (!this.#paused) {
       const waiter = this.#queue.next();
       if (waiter === null) break;
-      const choice = this.#choose(waiter.ticket);
+      const choice = this.#choose(waiter.ticket, now);
       if (choice === null) break;
       this.counters.take(choice.replica.slot);
       this.#queue.started(waiter);
       const full = this.counters.total(choice.replica.slot) >= choice.replica.window.size;
       this.#settle(waiter, { ok: true, replica: choice.replica, round: choice.replica.window.round, full });
     }
-    this.#lookAgain();
+    this.#lookAgain(now);
   }
 
-  #choose(ticket: Ticket): { readonly replica: Replica } | null {
+  #choose(ticket: Ticket, now: number): { readonly replica: Replica } | null {
     const yielding = this.shards > 1 && this.counters.othersHungry;
-    const candidates = this.replicas().map((replica) => ({ replica, url: replica.url, ...this.#room(replica, yielding) }));
+    const candidates = this.replicas().map((replica) => ({ replica, url: replica.url, ...this.#room(replica, yielding, now) }));
     const avoid = new Set(candidates.filter((candidate) => ticket.avoid.has(candidate.replica)));
     return place(
       candidates.filter((candidate) => candidate.replica.isUp),
@@ -140,9 +142,9 @@ export class Dispatcher {
     );
   }
 
-  #room(replica: Replica, yielding: boolean): { readonly load: number; readonly hasRoom: boolean } {
+  #room(replica: Replica, yielding: boolean, now: number): { readonly load: number; readonly hasRoom: boolean } {
     const load = this.counters.total(replica.slot);
-    const rested = replica.restUntilMs <= this.clock.now();
+    const rested = replica.restUntilMs <= now;
     const mayTake = !yielding || this.counters.own(replica.slot) < this.#share(replica);
     return { load, hasRoom: rested && mayTake && load < replica.window.size };
   }
@@ -152,13 +154,13 @@ export class Dispatcher {
   }
 
   /** Calls wait: be woken by what no event announces, the end of a rest and places given back by other shards. */
-  #lookAgain(): void {
+  #lookAgain(now: number): void {
     const waiting = this.#queue.length > 0 && !this.#paused;
     const up = waiting ? this.replicas().filter((replica) => replica.isUp) : [];
     if (this.shards > 1) this.counters.setHungry(up.some((replica) => this.counters.own(replica.slot) < this.#share(replica)));
     let delayMs = Number.POSITIVE_INFINITY;
     for (const replica of up) {
-      const restMs = replica.restUntilMs - this.clock.now();
+      const restMs = replica.restUntilMs - now;
       if (restMs > 0) delayMs = Math.min(delayMs, restMs);
       else if (this.shards > 1) delayMs = Math.min(delayMs, POLL_MS);
     }

@@ -1,4 +1,4 @@
-import type { Engine, EngineHttp, EngineProbe } from '../engines/engine.js';
+import type { Engine, EngineHttp, EngineProbe, WeightSpan } from '../engines/engine.js';
 import { GatewayError } from '../errors.js';
 import type { ReplicaState } from '../shard/messages.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
@@ -88,8 +88,13 @@ export class Replica {
     await this.#ask();
   }
 
-  /** A call was answered with a sample. */
-  served(full: boolean): void {
+  /** A call was answered with a sample; the last of its weight versions is the newest that is known. */
+  served(full: boolean, versions: readonly WeightSpan[]): void {
+    const version = versions[versions.length - 1]?.version;
+    if (version !== undefined && this.#probe !== null && this.#probe.weightVersion !== version) {
+      this.#probe = { ...this.#probe, weightVersion: version };
+      this.changed();
+    }
     this.#lastSampleMs = this.clock.now();
     this.#overloads = 0;
     this.#silentChecks = 0;

@@ -77,6 +77,11 @@ export class TurnRun {
       const admission = await this.context.dispatcher.admit(this.#ticket, this.#attempts > 0, this.request.signal);
       if (!admission.ok) return this.#end(admission);
       const { replica, round, full } = admission;
+      const overflow = this.#overflow(replica);
+      if (overflow !== null) {
+        this.context.dispatcher.release(this.#ticket, replica);
+        return this.#end(this.#partial.length > 0 ? this.#endedByLength() : { ok: false, failure: overflow });
+      }
       this.#replica = replica;
       this.#attempts++;
       const end = await this.#call(replica).finally(() => this.context.dispatcher.release(this.#ticket, replica));
@@ -85,6 +90,16 @@ export class TurnRun {
       if (next.do === 'done') return this.#end(next.outcome);
       if (next.do === 'later') await this.#backoff();
     }
+  }
+
+  /** What an engine would refuse, in words that differ by engine and route, is refused here. */
+  #overflow(replica: Replica): EngineFailure | null {
+    const { contextTokens, facts } = replica.probe!;
+    const length = this.whole.promptIds.length + this.#partial.length;
+    const most = typeof facts.promptTokensMax === 'number' ? facts.promptTokensMax : contextTokens === null ? null : contextTokens - 1;
+    if (most === null || length <= most) return null;
+    const message = `the prompt has ${length} tokens and ${replica.url} takes at most ${most} (context ${contextTokens})`;
+    return { kind: 'context_overflow', message, status: null, retryAfterMs: null };
   }
 
   async #call(replica: Replica): Promise<CallEnd> {
@@ -127,7 +142,7 @@ export class TurnRun {
 
   #afterAnswer(outcome: GenerateOutcome, replica: Replica, round: number, full: boolean): Next {
     if (!outcome.ok) return this.#afterFailure(outcome.failure, replica, round);
-    replica.served(full);
+    replica.served(full, outcome.result.weightVersions);
     const result = this.context.finished(outcome.result, replica);
     this.#partial.add(result);
     const cancelled = this.request.signal?.aborted === true;
@@ -171,7 +186,11 @@ export class TurnRun {
   }
 
   #doneByLength(): Next {
-    return { do: 'done', outcome: { ok: true, result: { ...this.#partial.whole(), finish: { kind: 'length' } } } };
+    return { do: 'done', outcome: this.#endedByLength() };
+  }
+
+  #endedByLength(): GenerateOutcome {
+    return { ok: true, result: { ...this.#partial.whole(), finish: { kind: 'length' } } };
   }
 
   /** Waits a jittered, growing time; a cancelled turn waits no longer. */

@@ -50,7 +50,7 @@ export function draftOfGenerate(body: unknown, request: GenerateRequest): Answer
     logprobs: entries?.map((entry) => member(entry, 'logprob')) ?? null,
     // Text instead of ids is no second witness.
     logprobIds: entryIds?.every(Number.isNaN) ? null : entryIds,
-    topLogprobs: request.topLogprobs === 0 || entries === null ? null : entries.map((entry) => entryTop(entry, request.topLogprobs)),
+    topLogprobs: request.topLogprobs === 0 ? null : topOf(entries, request.topLogprobs),
     finish: stringMember(choice, 'finish_reason'),
     matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
     promptTokens: numberMember(usage, 'prompt_tokens'),
@@ -73,10 +73,18 @@ export function idOfText(text: string | null): number {
   return text?.startsWith('token_id:') ? Number(text.slice('token_id:'.length)) : Number.NaN;
 }
 
-function entryTop(entry: unknown, count: number): readonly TokenLogprob[] {
-  const top = arrayMember(entry, 'top_logprobs') ?? [];
-  return alternatives(
-    top.map((other) => [entryId(other), member(other, 'logprob')] as const),
-    count,
-  );
+/** `null` where an entry has no alternatives. */
+function topOf(entries: readonly unknown[] | null, count: number): readonly (readonly TokenLogprob[])[] | null {
+  const lists: (readonly TokenLogprob[])[] = [];
+  for (const entry of entries ?? []) {
+    const top = arrayMember(entry, 'top_logprobs');
+    if (top === null) return null;
+    lists.push(
+      alternatives(
+        top.map((other) => [entryId(other), member(other, 'logprob')] as const),
+        count,
+      ),
+    );
+  }
+  return entries === null ? null : lists;
 }

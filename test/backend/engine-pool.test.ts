@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rendezvousScore } from '../../src/backend/placement.js';
+import { type Clock, systemClock } from '../../src/backend/pool-settings.js';
 import { answer, answerBody, type EngineCallSeen, end, json, type Script, type ScriptedEngine } from '../support/scripted-engine.js';
 import { allUp, openPool, SAMPLING, settingsWith, startEngine, stateOf, turn } from './pool-fixture.js';
 
@@ -37,6 +38,15 @@ describe('EnginePool.generate', () => {
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'bad_request' }, replica: null, attempts: 0 });
     expect(outcome.ok ? '' : outcome.failure.message).toContain(message);
     expect(engine.calls).toHaveLength(0);
+  });
+
+  it('refuses a prompt that does not fit into the context without asking the engine', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    const outcome = await pool.generate(turn({ promptIds: new Int32Array(2048).fill(1) }));
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'context_overflow' }, attempts: 0 });
+    expect(engine.calls).toHaveLength(0);
+    expect(pool.states()[0]?.inFlight).toBe(0);
   });
 
   it('keeps a session on one replica and spreads sessions over all', async () => {
@@ -167,21 +177,27 @@ describe('EnginePool and engines on bad days', () => {
 
   it('asks the engine not before the time that Retry-After names', async () => {
     const engine = await startEngine();
-    const pool = openPool([engine]);
+    let offsetMs = 0;
+    const long: { ms: number; call: () => void }[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() + offsetMs,
+      after: (ms, call) => {
+        if (ms < 1_000_000) return systemClock.after(ms, call);
+        long.push({ ms, call });
+        return () => {};
+      },
+    };
+    const pool = openPool([engine], { clock });
     await allUp(pool);
-    const times: number[] = [];
-    engine.next(
-      (call) => {
-        times.push(performance.now());
-        json(call.response, 503, { error: { message: 'busy' } }, { 'retry-after-ms': '250' });
-      },
-      (call) => {
-        times.push(performance.now());
-        answer(call, { ids: [1] });
-      },
-    );
-    await pool.generate(turn());
-    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(240);
+    engine.next((call) => json(call.response, 503, { error: { message: 'busy' } }, { 'retry-after': '3600' }));
+    const outcome = pool.generate(turn());
+    await expect.poll(() => long.length).toBe(1);
+    expect(long[0]?.ms).toBeGreaterThan(3_590_000);
+    expect(engine.calls).toHaveLength(1);
+    offsetMs += 3_600_000;
+    long[0]?.call();
+    expect(await outcome).toMatchObject({ ok: true, attempts: 2 });
   });
 
   it('fails as overloaded when no replica took the turn within holdMs', async () => {
@@ -350,6 +366,22 @@ describe('EnginePool and weight updates', () => {
     const last = engine.calls[2]?.body;
     expect(last?.token_ids).toEqual([1, 2, 3, 11, 12]);
     expect(last?.sampling_params).toMatchObject({ max_tokens: 8, min_tokens: 1, seed: 7 });
+  });
+
+  it('ends a sample by length when the tokens it has fill the context', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    engine.next((call) => answer(call, { ids: [11, 12], finish: 'abort' }));
+    const outcome = await pool.generate(turn({ promptIds: new Int32Array(2046).fill(1) }));
+    expect(outcome).toMatchObject({ ok: true, attempts: 1, result: { outputIds: Int32Array.of(11, 12), finish: { kind: 'length' } } });
+  });
+
+  it('tells the newest weight version that an answer named', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    engine.next((call) => answer(call, { ids: [1, 2], weightVersions: [span('v1', 0, 1), span('v2', 1, 2)] }));
+    await pool.generate(turn());
+    expect(pool.states()[0]?.weightVersion).toBe('v2');
   });
 
   it('stops going on after a bound when the engine keeps aborting', async () => {

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { Window } from '../../src/backend/window.js';
+
+const bounds = { initial: 8, min: 2, max: 100 };
+const serve = (window: Window, calls: number, full = true): void => {
+  for (let number = 0; number < calls; number++) window.served(full);
+};
+
+describe('Window', () => {
+  it('doubles per round until the first refusal and then grows by about one per round', () => {
+    const window = new Window(bounds);
+    serve(window, 8);
+    expect(window.size).toBe(16);
+    window.refused(window.round);
+    expect(window.size).toBe(11);
+    serve(window, 12);
+    expect(window.size).toBe(12);
+  });
+
+  it('does not grow while it is not used up', () => {
+    const window = new Window(bounds);
+    serve(window, 50, false);
+    expect(window.size).toBe(8);
+  });
+
+  it('is cut once for all refusals of a round', () => {
+    const window = new Window(bounds);
+    const { round } = window;
+    for (let number = 0; number < 8; number++) window.refused(round);
+    expect(window.size).toBe(5);
+    window.refused(window.round);
+    expect(window.size).toBe(3);
+  });
+
+  it('keeps its bounds', () => {
+    const window = new Window(bounds);
+    serve(window, 1000);
+    expect(window.size).toBe(100);
+    for (let number = 0; number < 50; number++) window.refused(window.round);
+    expect(window.size).toBe(2);
+    expect(new Window({ initial: 500, min: 1, max: 10 }).size).toBe(10);
+  });
+});
