@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { faultRule, runSimEngine } from '../../src/cli/sim-engine.js';
-import { SIM_ENGINE_OPTIONS, type SimEngineArguments } from '../../src/cli/sim-engine-options.js';
-import { UsageError } from '../../src/cli/usage-error.js';
+import { UsageError } from '../../src/cli/command-host.js';
+import { faultRule, runSimEngine, SIM_ENGINE_OPTIONS, type SimEngineArguments } from '../../src/cli/sim-engine.js';
 
 const DEFAULTS: SimEngineArguments = {
   engine: 'vllm',
