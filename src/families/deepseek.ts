@@ -1,7 +1,9 @@
 import type { FamilyEntry } from './family-entry.js';
 import { type MarkedDialect, markedJsonFamily } from './marked-json.js';
+import { tightTags } from './reasoning-split.js';
 import { FIRST_TOOL } from './template-probe.js';
 
+const END = '<｜end▁of▁sentence｜>';
 const MARKERS = {
   nativeIds: false,
   sectionOpen: ['<｜tool▁calls▁begin｜>'],
@@ -23,6 +25,7 @@ const V31: MarkedDialect = { ...MARKERS, name: 'deepseek-v3.1', head: /(?<name>[
 export const deepseekV3: FamilyEntry = {
   name: V3.name,
   make: (shape) => markedJsonFamily(V3, shape),
+  usual: { callLead: '', stops: [END] },
   recognise: ({ text }) => (text.includes(`<｜tool▁sep｜>${FIRST_TOOL}\n`) ? (shape) => markedJsonFamily(V3, shape) : null),
 };
 
@@ -30,5 +33,6 @@ export const deepseekV3: FamilyEntry = {
 export const deepseekV31: FamilyEntry = {
   name: V31.name,
   make: (shape) => markedJsonFamily(V31, shape),
+  usual: { reasoning: tightTags('<think>', '</think>'), callLead: '', stops: [END] },
   recognise: ({ text }) => (text.includes(`${FIRST_TOOL}<｜tool▁sep｜>`) ? (shape) => markedJsonFamily(V31, shape) : null),
 };

@@ -25,6 +25,13 @@ export interface FamilyEntry {
   readonly reasoning?: ReasoningTags;
   /** Texts that end a turn where the grammar itself says so. */
   readonly turnEnds?: readonly string[];
+  /** What its models' templates usually print around the parts of a reply, where it differs from Qwen3's. */
+  readonly usual?: UsualShape;
+}
+
+export interface UsualShape extends Partial<ReplyShape> {
+  /** Control texts that end a reply. */
+  readonly stops?: readonly string[];
 }
 
 /** What the probe finds out: a grammar, and how to make it for the template at hand. */

@@ -21,6 +21,11 @@ const TAGS: GemmaTags = { name: 'gemma4', open: '<|tool_call>', close: '<tool_ca
 export const gemma4: FamilyEntry = {
   name: TAGS.name,
   make: (shape) => gemmaFamily(TAGS, shape),
+  usual: {
+    reasoning: { open: '<|channel>thought', close: '<channel|>', openPad: '\n', closePad: '\n', afterPad: '', promptPad: '' },
+    callLead: '',
+    stops: ['<turn|>', '<|tool_response>'],
+  },
   recognise({ text }): MakeFamily | null {
     const start = text.indexOf(`call:${FIRST_TOOL}{`);
     const quote = /s:(<[^<>]+>)a b(<[^<>]+>)/.exec(text);

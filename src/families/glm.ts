@@ -1,5 +1,6 @@
 import type { Family } from './family.js';
-import type { FamilyEntry, MakeFamily, TurnSample } from './family-entry.js';
+import type { FamilyEntry, MakeFamily, TurnSample, UsualShape } from './family-entry.js';
+import { tightTags } from './reasoning-split.js';
 import type { ReplyShape } from './reply-shape.js';
 import { type CallDialect, taggedCallsFamily } from './tagged-calls.js';
 import { FIRST_TOOL, leadingMarker, trailingMarker } from './template-probe.js';
@@ -13,21 +14,27 @@ interface KeyValueTags {
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
 
+/** The next turn's opener ends a reply. */
+const STOPS = ['<|user|>', '<|observation|>', '<|endoftext|>'];
+const LOOSE: UsualShape = { reasoning: tightTags('<think>', '</think>', '\n'), contentLead: '\n', stops: STOPS };
+const TIGHT: UsualShape = { reasoning: tightTags('<think>', '</think>'), callLead: '', stops: STOPS };
+
 /** GLM 4.5 and 4.6: the function's name has a line of its own. */
-export const glm45: FamilyEntry = keyValueEntry('glm-4.5', (sample) => /<\/arg_value>\n<arg_key>/.test(sample.text));
+export const glm45: FamilyEntry = keyValueEntry('glm-4.5', LOOSE, (sample) => /<\/arg_value>\n<arg_key>/.test(sample.text));
 
 /** GLM 4.7 and 5: no white space anywhere. */
-export const glm47: FamilyEntry = keyValueEntry('glm-4.7', (sample) =>
+export const glm47: FamilyEntry = keyValueEntry('glm-4.7', TIGHT, (sample) =>
   sample.text.includes(`${FIRST_TOOL}<arg_key>s</arg_key><arg_value>`),
 );
 
 /** Ling 3: as GLM, with a line break between a key and its value. */
-export const ling: FamilyEntry = keyValueEntry('ling', () => true);
+export const ling: FamilyEntry = keyValueEntry('ling', { ...TIGHT, callLead: '\n', stops: ['<|role_end|>'] }, () => true);
 
-function keyValueEntry(name: string, isLaidOut: (sample: TurnSample) => boolean): FamilyEntry {
+function keyValueEntry(name: string, usual: UsualShape, isLaidOut: (sample: TurnSample) => boolean): FamilyEntry {
   return {
     name,
     make: (shape) => keyValueFamily({ name, open: OPEN, close: CLOSE }, shape),
+    usual,
     recognise: (sample) => (isLaidOut(sample) ? recogniseTags(name, sample) : null),
   };
 }

@@ -1,5 +1,6 @@
 import type { Family } from './family.js';
 import type { FamilyEntry } from './family-entry.js';
+import { tightTags } from './reasoning-split.js';
 import type { ReplyShape } from './reply-shape.js';
 import { type CallDialect, taggedCallsFamily } from './tagged-calls.js';
 import { FIRST_TOOL, leadingMarker, trailingMarker } from './template-probe.js';
@@ -36,6 +37,7 @@ const DSML_TAGS: InvokeTags = {
 export const deepseekDsml: FamilyEntry = {
   name: DSML_TAGS.name,
   make: (shape) => invokeTagsFamily(DSML_TAGS, shape),
+  usual: { reasoning: tightTags('<think>', '</think>'), callLead: '\n\n', stops: ['<｜end▁of▁sentence｜>'] },
   recognise: ({ text }) => (text.includes(`<${DSML}invoke name="${FIRST_TOOL}">`) ? (shape) => invokeTagsFamily(DSML_TAGS, shape) : null),
 };
 
@@ -43,6 +45,7 @@ export const deepseekDsml: FamilyEntry = {
 export const minimaxM2: FamilyEntry = {
   name: MINIMAX_TAGS.name,
   make: (shape) => invokeTagsFamily(MINIMAX_TAGS, shape),
+  usual: { stops: ['[e~['] },
   recognise({ text, turnEnd }) {
     const call = new RegExp(`<([^\\s<>]+) name="${FIRST_TOOL}">`).exec(text);
     const parameter = /<([^\s<>]+) name="s">a b<\//.exec(text);

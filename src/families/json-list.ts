@@ -22,6 +22,7 @@ const MISTRAL: ListTags = { name: 'mistral', open: '[TOOL_CALLS]', close: null, 
 export const mistral: FamilyEntry = {
   name: MISTRAL.name,
   make: (shape) => jsonListFamily(MISTRAL, shape),
+  usual: { reasoning: null, callLead: '', stops: ['</s>'] },
   recognise({ text, turnEnd }) {
     const start = new RegExp(`\\[\\s*\\{[^{}]*"(?:name|tool_name)"\\s*:\\s*"${FIRST_TOOL}"`).exec(text)?.index;
     const list = start === undefined ? null : locateJson(text, start);

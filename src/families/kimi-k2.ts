@@ -1,5 +1,6 @@
 import type { FamilyEntry } from './family-entry.js';
 import { type MarkedDialect, markedJsonFamily } from './marked-json.js';
+import { tightTags } from './reasoning-split.js';
 import { FIRST_TOOL } from './template-probe.js';
 
 /**
@@ -20,6 +21,7 @@ const DIALECT: MarkedDialect = {
 export const kimiK2: FamilyEntry = {
   name: DIALECT.name,
   make: (shape) => markedJsonFamily(DIALECT, shape),
+  usual: { reasoning: tightTags('<think>', '</think>'), callLead: '', stops: ['<|im_end|>'] },
   recognise: ({ text }) =>
     new RegExp(`<\\|tool_call_begin\\|>[^<]*${FIRST_TOOL}[^<]*<\\|tool_call_argument_begin\\|>`).test(text)
       ? (shape) => markedJsonFamily(DIALECT, shape)

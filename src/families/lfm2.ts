@@ -2,6 +2,7 @@ import { type BlockContext, type BlockGrammar, blockFamily } from './block-reade
 import type { FamilyEntry } from './family-entry.js';
 import type { Hit } from './marker-scan.js';
 import { putCalls, readPythonCalls } from './python-calls.js';
+import { tightTags } from './reasoning-split.js';
 import type { ReplyShape } from './reply-shape.js';
 import { FIRST_TOOL, leadingMarker, trailingMarker } from './template-probe.js';
 
@@ -16,6 +17,7 @@ const TAGS: ListTags = { open: '<|tool_call_start|>', close: '<|tool_call_end|>'
 export const lfm2: FamilyEntry = {
   name: 'lfm2',
   make: (shape) => pythonListFamily(TAGS, shape),
+  usual: { reasoning: tightTags('<think>', '</think>'), callLead: '', stops: ['<|im_end|>'] },
   recognise({ text, turnEnd }) {
     const start = new RegExp(`\\[\\s*${FIRST_TOOL}\\(`).exec(text)?.index;
     if (start === undefined) return null;

@@ -13,6 +13,7 @@ const makeJson: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama3-json', r
 export const llama3Json: FamilyEntry = {
   name: 'llama3-json',
   make: makeJson,
+  usual: { reasoning: null, stops: ['<|eot_id|>'] },
   recognise: ({ text }) =>
     new RegExp(`\\{\\s*"name"\\s*:\\s*"${FIRST_TOOL}"\\s*,\\s*"(?:parameters|arguments)"`).test(text) ? makeJson : null,
   turnEnds: ['<|eom_id|>'],
@@ -24,6 +25,7 @@ const makePython: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama3-python
 export const llama3Pythonic: FamilyEntry = {
   name: 'llama3-pythonic',
   make: makePython,
+  usual: { reasoning: null, stops: ['<|eot_id|>'] },
   recognise: ({ text }) => (new RegExp(`\\[\\s*${FIRST_TOOL}\\(`).test(text) ? makePython : null),
   turnEnds: ['<|eom_id|>'],
 };

@@ -18,6 +18,7 @@ const make: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama4', readTurn }
 export const llama4: FamilyEntry = {
   name: 'llama4',
   make,
+  usual: { reasoning: null, stops: ['<|eot|>', '<|eom|>'] },
   recognise: ({ text }) => (text.includes(OPEN) && text.includes(FIRST_TOOL) ? make : null),
 };
 

@@ -3,6 +3,7 @@ import { writeJson } from '../canonical/json-write.js';
 import { type BlockContext, type BlockGrammar, blockFamily } from './block-reader.js';
 import type { FamilyEntry, MakeFamily } from './family-entry.js';
 import type { MarkerScan } from './marker-scan.js';
+import { tightTags } from './reasoning-split.js';
 import { parameterSchema, typedValue } from './schema-typing.js';
 import { type CallAt, readSection, type Section } from './section-reader.js';
 import { FIRST_TOOL } from './template-probe.js';
@@ -33,6 +34,7 @@ const make: MakeFamily = (shape) => blockFamily(GRAMMAR, shape);
 export const minimaxM3: FamilyEntry = {
   name: GRAMMAR.name,
   make,
+  usual: { reasoning: tightTags('<mm:think>', '</mm:think>'), stops: ['[e~['] },
   recognise: ({ text }) => (text.includes(`${NS}<invoke name="${FIRST_TOOL}">`) ? make : null),
 };
 

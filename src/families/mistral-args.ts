@@ -3,6 +3,7 @@ import type { FamilyEntry, MakeFamily } from './family-entry.js';
 import { jsonCall } from './json-call.js';
 import { locateJson } from './json-scan.js';
 import type { Hit } from './marker-scan.js';
+import { tightTags } from './reasoning-split.js';
 import { FIRST_TOOL } from './template-probe.js';
 
 const OPEN = '[TOOL_CALLS]';
@@ -23,6 +24,7 @@ const make: MakeFamily = (shape) => blockFamily(GRAMMAR, shape);
 export const mistralArgs: FamilyEntry = {
   name: GRAMMAR.name,
   make,
+  usual: { reasoning: tightTags('[THINK]', '[/THINK]'), callLead: '', stops: ['</s>'] },
   recognise: ({ text }) => (new RegExp(`\\[TOOL_CALLS\\]\\s*${FIRST_TOOL}.*\\[ARGS\\]`).test(text) ? make : null),
 };
 

@@ -1,5 +1,6 @@
 import type { Family } from './family.js';
 import type { FamilyEntry, MakeFamily, TurnSample } from './family-entry.js';
+import { tightTags } from './reasoning-split.js';
 import type { ReplyShape } from './reply-shape.js';
 import { type CallDialect, taggedCallsFamily } from './tagged-calls.js';
 import { FIRST_TOOL, leadingMarker, trailingMarker } from './template-probe.js';
@@ -17,12 +18,14 @@ const SEED_OSS_TAGS: FunctionTags = { name: 'seed-oss', open: '<seed:tool_call>'
 export const qwen3Coder: FamilyEntry = {
   name: QWEN3_CODER_TAGS.name,
   make: (shape) => functionTagsFamily(QWEN3_CODER_TAGS, shape),
+  usual: { callLead: '\n\n', stops: ['<|im_end|>'] },
   recognise: (sample) => recogniseTags(sample, (open) => open !== SEED_OSS_TAGS.open),
 };
 
 export const seedOss: FamilyEntry = {
   name: SEED_OSS_TAGS.name,
   make: (shape) => functionTagsFamily(SEED_OSS_TAGS, shape),
+  usual: { reasoning: tightTags('<seed:think>', '</seed:think>', '\n'), callLead: '\n\n', stops: ['<seed:eos>'] },
   recognise: (sample) => recogniseTags(sample, (open) => open === SEED_OSS_TAGS.open),
 };
 

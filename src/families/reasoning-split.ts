@@ -25,6 +25,16 @@ export const THINK_TAGS: ReasoningTags = {
   promptPad: '\n',
 };
 
+/** Tags without white space around them. */
+export const tightTags = (open: string, close: string, afterPad = ''): ReasoningTags => ({
+  open,
+  close,
+  openPad: '',
+  closePad: '',
+  afterPad,
+  promptPad: '',
+});
+
 /**
  * Reads the reasoning at the beginning of a reply; the builder ends up where the rest starts. Answers false when the
  * reply ends inside it. A block elsewhere than at the beginning is left to the rest.

@@ -1,4 +1,5 @@
 import { deepseekV3, deepseekV31 } from './deepseek.js';
+import type { Family } from './family.js';
 import type { FamilyEntry } from './family-entry.js';
 import { gemma4 } from './gemma4.js';
 import { glm45, glm47, ling } from './glm.js';
@@ -12,6 +13,8 @@ import { llama4 } from './llama4.js';
 import { minimaxM3 } from './minimax-m3.js';
 import { mistralArgs } from './mistral-args.js';
 import { qwen3Coder, seedOss } from './qwen3-coder.js';
+import { THINK_TAGS } from './reasoning-split.js';
+import type { ReplyShape } from './reply-shape.js';
 import { hermes } from './tagged-json.js';
 import { textFamily } from './text.js';
 
@@ -46,4 +49,15 @@ export const FAMILIES: readonly FamilyEntry[] = [
 /** The family that a setting or a command names. */
 export function familyNamed(name: string): FamilyEntry | undefined {
   return FAMILIES.find((entry) => entry.name === name);
+}
+
+/** The family as its models' publishers print it, with the texts that end a reply: for work without a template. */
+export function usualFamily(entry: FamilyEntry): {
+  readonly family: Family;
+  readonly shape: ReplyShape;
+  readonly stops: readonly string[];
+} {
+  const { stops = [], ...given } = entry.usual ?? {};
+  const shape: ReplyShape = { reasoning: THINK_TAGS, contentLead: '', callLead: '\n', ...given };
+  return { family: entry.make(shape), shape, stops: [...(entry.turnEnds ?? []), ...stops] };
 }

@@ -18,6 +18,7 @@ const HERMES_TAGS: TaggedJsonTags = { name: 'hermes', open: '<tool_call>', close
 export const hermes: FamilyEntry = {
   name: HERMES_TAGS.name,
   make: (shape) => taggedJsonFamily(HERMES_TAGS, shape),
+  usual: { stops: ['<|im_end|>'] },
   recognise({ text, turnEnd }) {
     const start = new RegExp(`\\{\\s*"name"\\s*:\\s*"${FIRST_TOOL}"`).exec(text)?.index;
     const object = start === undefined ? null : locateObject(text, start);
