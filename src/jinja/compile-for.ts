@@ -1,0 +1,147 @@
+import { type Condition, compileCondition, compileExpression } from './compile-expression.js';
+import {
+  type Blocks,
+  BREAK,
+  compileBody,
+  compileEnter,
+  compileLeave,
+  compileStore,
+  type Execute,
+  NORMAL,
+  type Store,
+} from './compile-statement.js';
+import { iterate, PyIterator } from './iterate.js';
+import { LoopContext } from './loop-context.js';
+import type { ForNode } from './nodes.js';
+import type { List, Value } from './object.js';
+import { PythonError } from './python-error.js';
+import { Frame } from './runtime.js';
+import { innerScope, type Scope } from './scope.js';
+import { assignsLoop, hasScopedBlock, undeclared } from './symbols.js';
+
+/** The parts of a loop, ready to run. */
+interface LoopCode {
+  readonly target: Store;
+  /** Slot of the `loop` variable, -1 where the body does not use it. */
+  readonly loopSlot: number;
+  readonly enter: (frame: Frame) => void;
+  readonly leave: (frame: Frame) => void;
+  readonly body: Execute;
+  readonly filter: ((frame: Frame, source: Value) => Value) | null;
+  readonly otherwise: Execute | null;
+}
+
+export function compileFor(node: ForNode, scope: Scope, blocks: Blocks): Execute {
+  if (assignsLoop(node))
+    throw new PythonError('TemplateAssertionError', "Can't assign to special loop variable in for-loop target", node.line);
+  const source = compileExpression(node.iter, scope);
+  if (!node.recursive) {
+    const code = compileLoop(node, scope, blocks);
+    return (frame) => runLoop(code, frame, source(frame), 0, null);
+  }
+  const code = compileLoop(node, scope, blocks);
+  return (frame) => {
+    const recurse = (items: Value, depth: number): string => {
+      const own = new Frame(frame.rt, frame);
+      return frame.rt.capture(() => {
+        runLoop(code, own, items, depth, recurse);
+      });
+    };
+    const text = recurse(source(frame), 0);
+    frame.rt.out += text;
+    return NORMAL;
+  };
+}
+
+function compileLoop(node: ForNode, outer: Scope, blocks: Blocks): LoopCode {
+  const inner = innerScope(outer, node.recursive ? 'own function' : 'same function');
+  const scope: Scope = { ...inner, breakable: true };
+  const extended = node.recursive || undeclared(node.body, ['loop']).has('loop') || hasScopedBlock(node);
+  const loopSlot = extended ? scope.fn.slot(scope.symbols.parameter('loop')).index : -1;
+  scope.symbols.visitLoop(node, 'body');
+  const target = compileStore(node.target, scope);
+  const filter = node.test ? compileLoopFilter(node, node.test, node.recursive ? scope : outer, outer) : null;
+  return {
+    target,
+    loopSlot,
+    enter: compileEnter(scope),
+    leave: compileLeave(scope),
+    body: compileBody(node.body, scope, blocks),
+    filter,
+    otherwise: node.otherwise.length > 0 ? compileElse(node, inner, outer, blocks) : null,
+  };
+}
+
+function compileElse(node: ForNode, inner: Scope, outer: Scope, blocks: Blocks): Execute {
+  const scope: Scope = { ...innerScope(outer, 'same function'), fn: inner.fn, breakable: node.recursive ? false : outer.breakable };
+  scope.symbols.visitLoop(node, 'else');
+  const [enter, leave, body] = [compileEnter(scope), compileLeave(scope), compileBody(node.otherwise, scope, blocks)];
+  return (frame) => {
+    enter(frame);
+    const flow = body(frame);
+    leave(frame);
+    return flow;
+  };
+}
+
+/** The `if` of a loop, as a generator with variables of its own. */
+function compileLoopFilter(
+  node: ForNode,
+  test: NonNullable<ForNode['test']>,
+  home: Scope,
+  outer: Scope,
+): (frame: Frame, source: Value) => Value {
+  const inner = innerScope(outer, 'own function');
+  const scope: Scope = { ...inner, fn: node.recursive ? innerScope(home, 'own function').fn : inner.fn };
+  scope.symbols.visitLoop(node, 'test');
+  const [target, condition, enter] = [compileStore(node.target, scope), compileCondition(test, scope), compileEnter(scope)];
+  return (frame, source) => new PyIterator('generator', filtered(new Frame(frame.rt, frame), source, enter, target, condition));
+}
+
+function* filtered(frame: Frame, source: Value, enter: (frame: Frame) => void, target: Store, condition: Condition): Generator<Value> {
+  enter(frame);
+  const iterator = iterate(source);
+  for (let step = iterator.next(); !step.done; step = iterator.next()) {
+    frame.rt.tick();
+    target(frame, step.value);
+    if (condition(frame)) yield step.value;
+  }
+}
+
+function runLoop(
+  code: LoopCode,
+  frame: Frame,
+  given: Value,
+  depth: number,
+  recurse: ((items: Value, depth: number) => string) | null,
+): 0 | 1 | 2 {
+  const source = code.filter ? code.filter(frame, given) : given;
+  const { target, loopSlot, enter, body } = code;
+  const { rt } = frame;
+  const line = rt.line;
+  let finished = false;
+  const iteration = (item: Value): boolean => {
+    rt.tick();
+    target(frame, item);
+    enter(frame);
+    const flow = body(frame);
+    if (flow === NORMAL) finished = true;
+    return flow !== BREAK;
+  };
+  if (loopSlot >= 0) {
+    const loop = new LoopContext(source, depth, recurse);
+    for (let item = loop.advance(); item !== undefined; item = loop.advance()) {
+      frame.vars[loopSlot] = loop;
+      if (!iteration(item)) break;
+      rt.line = line;
+    }
+  } else if (Array.isArray(source)) {
+    for (const item of source as List) if (!iteration(item)) break;
+  } else {
+    const iterator = iterate(source);
+    for (let step = iterator.next(); !step.done; step = iterator.next()) if (!iteration(step.value)) break;
+  }
+  code.leave(frame);
+  rt.line = line;
+  return code.otherwise && !finished ? code.otherwise(frame) : NORMAL;
+}

@@ -1,0 +1,59 @@
+import { compileExpression } from './compile-expression.js';
+import { type Blocks, compileBody, compileEnter } from './compile-statement.js';
+import type { MacroCode } from './macro.js';
+import type { CallBlockNode, MacroNode } from './nodes.js';
+import { PythonError } from './python-error.js';
+import { innerScope, type Scope } from './scope.js';
+import { undeclared } from './symbols.js';
+import { Undefined } from './values.js';
+
+/** Compiles a macro, or the body of a call block (without a name). */
+export function compileMacro(node: MacroNode | CallBlockNode, name: string | null, scope: Scope, blocks: Blocks): MacroCode {
+  const inner = innerScope(scope, 'own function');
+  const { symbols } = inner;
+  const analyze = (): void => symbols.visitAll([...node.args, ...node.defaults, ...node.body]);
+  analyze();
+  const parameters = node.args.map((arg) => arg.name);
+  if (new Set(parameters).size < parameters.length)
+    throw new PythonError('SyntaxError', 'duplicate argument in function definition', node.line);
+  const special = undeclared(node.body, ['caller', 'kwargs', 'varargs']);
+  const explicitCaller = parameters.indexOf('caller');
+  if (special.has('caller') && explicitCaller >= 0 && explicitCaller < parameters.length - node.defaults.length)
+    throw new PythonError(
+      'TemplateAssertionError',
+      'When defining macros or call blocks the special "caller" argument must be omitted or be given a default.',
+      node.line,
+    );
+  const implicit = (wanted: string): number =>
+    special.has(wanted) && !parameters.includes(wanted) ? inner.fn.slot(symbols.parameter(wanted)).index : -1;
+  const callerSlot = implicit('caller');
+  const kwargsSlot = implicit('kwargs');
+  const varargsSlot = implicit('varargs');
+  analyze();
+  const slots = parameters.map((parameter) => inner.fn.slot(symbols.ref(parameter)).index);
+  const firstDefault = parameters.length - node.defaults.length;
+  const defaults = parameters.map((parameter, index) => {
+    const given = node.defaults[index - firstDefault];
+    return {
+      slot: slots[index]!,
+      value: given
+        ? compileExpression(given, inner)
+        : () => new Undefined(`parameter '${parameter}' was not provided`, undefined, parameter),
+    };
+  });
+  const enter = compileEnter(inner);
+  const body = compileBody(node.body, inner, blocks);
+  return {
+    name,
+    parameters,
+    slots,
+    callerSlot,
+    kwargsSlot,
+    varargsSlot,
+    run: (frame) => {
+      enter(frame);
+      for (const { slot, value } of defaults) if (frame.vars[slot] === undefined) frame.vars[slot] = value(frame);
+      body(frame);
+    },
+  };
+}

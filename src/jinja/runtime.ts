@@ -1,0 +1,75 @@
+import type { StrDict, Value } from './object.js';
+import { overLimit, raise } from './python-error.js';
+import type { LocalTime } from './strftime.js';
+
+/** Bounds of one render. */
+export interface RenderLimits {
+  /** Loop iterations and macro calls. */
+  readonly steps: number;
+  /** UTF-16 units of the text. */
+  readonly outputLength: number;
+  /** Macros, blocks and recursive loops inside one another. */
+  readonly depth: number;
+}
+
+export const DEFAULT_LIMITS: RenderLimits = { steps: 20_000_000, outputLength: 256 * 1024 * 1024, depth: 200 };
+
+/** State of one render. */
+export class Runtime {
+  /** Text printed so far into the innermost capture. */
+  out = '';
+  /** Line of the statement being run. */
+  line = 0;
+  /** Names that the top level of the template has set; macros and blocks look here first. */
+  vars = new Map<string, Value>();
+  private steps = 0;
+  private depth = 0;
+
+  constructor(
+    readonly globals: StrDict,
+    readonly context: StrDict,
+    readonly now: () => LocalTime,
+    private readonly limits: RenderLimits,
+  ) {}
+
+  /** The value of a name of the context; `undefined` where there is none. */
+  resolve(name: string): Value | undefined {
+    let value = this.vars.get(name);
+    if (value !== undefined) return value;
+    value = this.context.get(name);
+    return value !== undefined ? value : this.globals.get(name);
+  }
+
+  /** Counts one step. */
+  tick(): void {
+    if (++this.steps > this.limits.steps) overLimit('steps', this.limits.steps);
+    if (this.out.length > this.limits.outputLength) overLimit('characters of output', this.limits.outputLength);
+  }
+
+  /** Runs `body` with its output captured, one level deeper. */
+  capture(body: () => void): string {
+    const outer = this.out;
+    this.out = '';
+    if (++this.depth > this.limits.depth) raise('RecursionError', 'maximum recursion depth exceeded');
+    try {
+      body();
+      return this.out;
+    } finally {
+      this.depth--;
+      this.out = outer;
+    }
+  }
+
+  checkOutput(): void {
+    if (this.out.length > this.limits.outputLength) overLimit('characters of output', this.limits.outputLength);
+  }
+}
+
+/** Variables of one running function of the template (the template itself, a macro, a block, a recursive loop). */
+export class Frame {
+  readonly vars: (Value | undefined)[] = [];
+  constructor(
+    readonly rt: Runtime,
+    readonly parent: Frame | null,
+  ) {}
+}
