@@ -31,19 +31,24 @@ export class PieceDecoder implements Decoder {
   decodeWithOffsets(ids: ArrayLike<number>): DecodedText {
     const decoder = new IncrementalPieceDecoder(this.rules);
     const ends = new Int32Array(ids.length);
+    let run: number[] = [];
     let text = '';
-    let runStart = 0;
+    const endRun = (from: number): void => {
+      for (const [index, end] of decoder.endsOfRun().entries()) ends[run[index]!] = from + end;
+      run = [];
+    };
     for (let i = 0; i < ids.length; i++) {
-      const before = text.length;
+      const { length } = text;
+      const waiting = decoder.runLength;
       text += decoder.push(ids[i]!);
+      if (decoder.runLength > waiting) run.push(i);
+      else if (waiting > 0 && decoder.runLength === 0) endRun(length);
       ends[i] = text.length;
-      if (decoder.runLength > 0) continue;
-      if (runStart < i) decoder.spreadRun(ends.subarray(runStart, i), before);
-      runStart = i + 1;
     }
-    const before = text.length;
+    const { length } = text;
     text += decoder.finish();
-    if (runStart < ids.length) decoder.spreadRun(ends.subarray(runStart), before);
+    if (run.length > 0) endRun(length);
+    for (let i = 1; i < ends.length; i++) ends[i] = Math.max(ends[i]!, ends[i - 1]!);
     if (ends.length > 0) ends[ends.length - 1] = text.length;
     return { text, ends };
   }
@@ -86,20 +91,15 @@ class IncrementalPieceDecoder implements IncrementalDecoder {
     return this.cut(this.endRun());
   }
 
-  /**
-   * Ends of the tokens of the run that has just ended, whose text began at `from`: a character belongs to the byte that completes it.
-   * Unknown ids among them (`ends` is then longer than the run) end where the run began.
-   */
-  spreadRun(ends: Int32Array, from: number): void {
+  /** Ends of the bytes of the run that has just ended, from its beginning: a character belongs to the byte that completes it. */
+  endsOfRun(): readonly number[] {
     const bytes = Uint8Array.from(this.ended);
     const isText = decodeRun(this.ended) !== null;
-    const offset = ends.length - bytes.length;
-    ends.fill(from, 0, Math.max(offset, 0));
-    for (let i = 0; i < bytes.length; i++) {
+    return this.ended.map((_, i) => {
       const upTo = bytes.subarray(0, i + 1);
       const units = isText ? utf16Length(upTo.subarray(0, upTo.length - incompleteTail(upTo))) : i + 1;
-      ends[offset + i] = from + Math.max(units - this.stripped, 0);
-    }
+      return Math.max(units - this.stripped, 0);
+    });
   }
 
   private endRun(): string {

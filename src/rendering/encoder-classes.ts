@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { UnsupportedPattern } from './encoder-regex.js';
 
 /** Class of a UTF-16 unit that is the first half of a pair: the code point decides. */
@@ -20,7 +21,7 @@ export interface CharacterClasses {
 /** @param sets JavaScript classes for the flag `u` @throws UnsupportedPattern */
 export function classifyCharacters(sets: readonly string[]): CharacterClasses {
   if (sets.length > SETS_MAX) throw new UnsupportedPattern(`${sets.length} different character classes`);
-  const basic = membership(sets, range(0, 0xd800).concat(range(0xe000, 0x10000)), 1);
+  const patterns = sets.map((set) => new RegExp(`${set}+`, 'gu'));
   const members: number[] = [];
   const classByMember = new Map<number, number>();
   const classOf = (member: number): number => {
@@ -32,21 +33,29 @@ export function classifyCharacters(sets: readonly string[]): CharacterClasses {
     }
     return found;
   };
+  const classify = (from: number, to: number, target: Uint8Array): void => {
+    let last = -1;
+    let lastClass = 0;
+    for (const [i, member] of membership(patterns, from, to).entries()) {
+      if (member !== last) lastClass = classOf(member);
+      last = member;
+      target[i] = lastClass;
+    }
+  };
   const ofUnit = new Uint8Array(0x10000).fill(PAIR);
-  for (let i = 0; i < basic.length; i++) ofUnit[i < 0xd800 ? i : i + 0x800] = classOf(basic[i]!);
-  ofUnit.fill(classOf(memberOf(sets, 0xfffd)), 0xdc00, 0xe000);
+  classify(0, 0xd800, ofUnit);
+  classify(0xe000, 0x10000, ofUnit.subarray(0xe000));
   const ofCodePoint = new Uint8Array(0x100000);
   for (let plane = 1; plane <= 16; plane++) {
-    const base = plane * 0x10000;
-    const target = ofCodePoint.subarray(base - 0x10000, base);
+    const first = plane * 0x10000;
+    const target = ofCodePoint.subarray(first - 0x10000, first);
     if (plane <= 3 || plane === 14) {
-      const found = membership(sets, range(base, base + 0x10000), 2);
-      for (let i = 0; i < found.length; i++) target[i] = classOf(found[i]!);
-    } else {
-      // Planes 4 to 13 are unassigned, 15 and 16 are for private use: all alike but for the two noncharacters at the end.
-      target.fill(classOf(memberOf(sets, base)));
-      target.fill(classOf(memberOf(sets, base + 0xfffe)), 0xfffe);
+      classify(first, first + 0x10000, target);
+      continue;
     }
+    // Planes 4 to 13 are unassigned, 15 and 16 are for private use: all alike but for the two noncharacters at the end.
+    target.fill(classOf(membership(patterns, first, first + 1)[0]!));
+    classify(first + 0xfffe, first + 0x10000, target.subarray(0xfffe));
   }
   const index = new Map(sets.map((set, i) => [set, i]));
   return {
@@ -57,24 +66,22 @@ export function classifyCharacters(sets: readonly string[]): CharacterClasses {
   };
 }
 
-/** For each code point a bit per set. `units` is the number of UTF-16 units of each of them. */
-function membership(sets: readonly string[], codePoints: readonly number[], units: number): Int32Array {
-  const found = new Int32Array(codePoints.length);
-  let text = '';
-  for (let i = 0; i < codePoints.length; i += 4096) text += String.fromCodePoint(...codePoints.slice(i, i + 4096));
-  for (const [bit, set] of sets.entries()) {
-    for (const match of text.matchAll(new RegExp(`${set}+`, 'gu'))) {
-      const end = (match.index + match[0].length) / units;
-      for (let i = match.index / units; i < end; i++) found[i]! |= 1 << bit;
+/** For each code point a bit per pattern. The range lies in one plane and holds no surrogates. */
+function membership(patterns: readonly RegExp[], from: number, to: number): Int32Array {
+  const width = from > 0xffff ? 2 : 1;
+  const units = new Uint16Array((to - from) * width);
+  for (let point = from, at = 0; point < to; point++) {
+    if (width === 2) units[at++] = 0xd800 + ((point - 0x10000) >> 10);
+    units[at++] = width === 2 ? 0xdc00 + (point & 0x3ff) : point;
+  }
+  const text = Buffer.from(units.buffer).toString('utf16le');
+  const found = new Int32Array(to - from);
+  for (const [bit, pattern] of patterns.entries()) {
+    pattern.lastIndex = 0;
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      const end = pattern.lastIndex / width;
+      for (let i = match.index / width; i < end; i++) found[i]! |= 1 << bit;
     }
   }
   return found;
-}
-
-function memberOf(sets: readonly string[], codePoint: number): number {
-  return membership(sets, [codePoint], codePoint > 0xffff ? 2 : 1)[0]!;
-}
-
-function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from }, (_, i) => from + i);
 }

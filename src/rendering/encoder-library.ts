@@ -51,7 +51,7 @@ export class LibraryStages implements SectionEncoder {
   }
 
   /** The decoder's text of these tokens, spaces never cleaned up. */
-  decode(tokens: readonly string[]): string {
+  readonly decode = (tokens: readonly string[]): string => {
     return this.library.decoder === null ? tokens.join(' ') : this.library.decoder([...tokens]);
-  }
+  };
 }

@@ -22,11 +22,18 @@ const BYTE_LEVEL_PATTERN = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\
 /** Ranks share a double with positions. */
 const MERGES_MAX = 1 << 21;
 
-/** Decides by the tokenizer's own definition: splits by patterns that an automaton can match, then ByteLevel, then plain BPE. */
-export function planEncoder(preTokenizer: Component | null | undefined, model: ModelDefinition): EncoderPlan {
+/**
+ * Decides by the tokenizer's own definition: splits by patterns that an automaton can match, then ByteLevel, then plain BPE.
+ * @param vocabulary ids of the model's own tokens
+ */
+export function planEncoder(
+  preTokenizer: Component | null | undefined,
+  model: ModelDefinition,
+  vocabulary: ReadonlyMap<string, number>,
+): EncoderPlan {
   try {
     const stages = readStages(preTokenizer);
-    const parts = readModel(model);
+    const parts = readModel(model, vocabulary);
     const classes = classifyCharacters([...new Set(stages.flatMap((stage) => classSources(stage.pattern)))]);
     return {
       bpe: {
@@ -71,14 +78,13 @@ function readStage(part: Component): Stage {
   throw new UnsupportedPattern(`a Split stage with the behavior ${part.behavior}`);
 }
 
-function readModel(model: ModelDefinition): Omit<ByteLevelBpe, 'stages' | 'classes'> {
+function readModel(model: ModelDefinition, ids: ReadonlyMap<string, number>): Omit<ByteLevelBpe, 'stages' | 'classes'> {
   const { vocab, merges } = model;
   if ((model.type ?? 'BPE') !== 'BPE' || Array.isArray(vocab) || merges === undefined)
     throw new UnsupportedPattern(`the model is ${model.type}`);
   for (const member of ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix']) {
     if (model[member]) throw new UnsupportedPattern(`the model has ${member}`);
   }
-  const ids = new Map(Object.entries(vocab as Readonly<Record<string, number>>));
   if (new Set(ids.values()).size !== ids.size) throw new UnsupportedPattern('two tokens share an id');
   if (merges.length > MERGES_MAX) throw new UnsupportedPattern(`${merges.length} merges`);
   const known = (token: string): number => {
@@ -88,8 +94,7 @@ function readModel(model: ModelDefinition): Omit<ByteLevelBpe, 'stages' | 'class
   };
   const table = new MergeTable(merges.length);
   for (const [rank, merge] of merges.entries()) {
-    const [left, right] = typeof merge === 'string' ? merge.split(' ', 2) : merge;
-    if (left === undefined || right === undefined) throw new UnsupportedPattern(`the merge ${JSON.stringify(merge)}`);
+    const [left, right] = typeof merge === 'string' ? halves(merge) : merge;
     table.add(known(left), known(right), rank, known(left + right));
   }
   const tokens: (readonly [Uint8Array, number])[] = [];
@@ -104,4 +109,9 @@ function readModel(model: ModelDefinition): Omit<ByteLevelBpe, 'stages' | 'class
     merges: table,
     wholePieces: model.ignore_merges === true ? new ByteVocabulary(tokens) : null,
   };
+}
+
+function halves(merge: string): readonly [string, string] {
+  const space = merge.indexOf(' ');
+  return [merge.slice(0, space), merge.slice(space + 1)];
 }

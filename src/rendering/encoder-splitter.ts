@@ -49,6 +49,8 @@ class Cursor {
   private readonly endOfText: number;
   private readonly ofUnit: Uint8Array;
   private readonly ofCodePoint: Uint8Array;
+  /** By class: 0 where no match begins with such a character. */
+  private readonly begins = new Uint8Array(256).fill(1);
 
   constructor(
     private readonly stage: SplitStage,
@@ -60,6 +62,7 @@ class Cursor {
     this.endOfText = stage.automaton.endOfText;
     this.ofUnit = classes.ofUnit;
     this.ofCodePoint = classes.ofCodePoint;
+    for (let kind = 0; kind < classes.count; kind++) this.begins[kind] = this.table[this.first + kind]! >> 1 === 0 ? 0 : 1;
   }
 
   open(units: Uint16Array, end: number): void {
@@ -90,11 +93,14 @@ class Cursor {
       }
       const gapStart = this.at;
       let at = gapStart;
-      let end = this.match(at);
-      while (end < 0) {
-        at += this.ofUnit[this.units[at]!] === PAIR ? 2 : 1;
-        if (at >= this.limit) break;
+      let end = -1;
+      const { units, ofUnit, begins, limit } = this;
+      for (;;) {
+        while (at < limit && begins[ofUnit[units[at]!]!] === 0) at++;
+        if (at >= limit) break;
         end = this.match(at);
+        if (end >= 0) break;
+        at += ofUnit[units[at]!] === PAIR ? 2 : 1;
       }
       if (at === gapStart) {
         this.pieceStart = at;

@@ -33,8 +33,11 @@ export class Encoder {
     tokens: readonly AddedToken[],
     private readonly normalizer: Normalizer | null,
     private readonly sections: SectionEncoder,
+    unknownId: number | undefined,
   ) {
-    this.control = new Map(tokens.filter(isControlToken).map((token) => [token.id, token.content]));
+    this.control = new Map(
+      tokens.filter((token) => isControlToken(token) && token.id !== unknownId).map((token) => [token.id, token.content]),
+    );
     this.asGiven = new AddedTokenMatcher(tokens.filter((token) => !token.normalized));
     const late = tokens.filter((token) => token.normalized);
     this.normalized =
@@ -108,19 +111,25 @@ export class Encoder {
     const from = out.length;
     yield* this.sections.steps(section, out);
     if (!guarded) return;
-    const found = out.ids.subarray(from, out.length).findIndex((id) => this.control.has(id));
-    if (found < 0) return;
+    const text = section.text.slice(section.start, section.end);
+    const spelled = (id: number): string | undefined => {
+      const content = this.control.get(id);
+      return content !== undefined && content.length > 1 && text.includes(content) ? content : undefined;
+    };
     const ids = out.ids.slice(from, out.length);
+    if (ids.every((id) => spelled(id) === undefined)) return;
     out.length = from;
     for (const id of ids) {
-      const content = this.control.get(id);
-      const half = content === undefined ? 0 : [...content].slice(0, Math.ceil([...content].length / 2)).join('').length;
-      if (content === undefined || half === content.length) out.push(id);
-      else {
-        const units = unitsOf(content);
-        yield* this.letters({ text: content, units, start: 0, end: half, isFirst: false }, true, out);
-        yield* this.letters({ text: content, units, start: half, end: content.length, isFirst: false }, true, out);
+      const content = spelled(id);
+      if (content === undefined) {
+        out.push(id);
+        continue;
       }
+      const units = unitsOf(content);
+      const middle = content.length >> 1;
+      const half = (units[middle]! & 0xfc00) === 0xdc00 ? middle + 1 : middle;
+      yield* this.letters({ text: content, units, start: 0, end: half, isFirst: false }, true, out);
+      if (half < content.length) yield* this.letters({ text: content, units, start: half, end: content.length, isFirst: false }, true, out);
     }
   }
 }

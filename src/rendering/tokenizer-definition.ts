@@ -31,6 +31,9 @@ export interface ModelDefinition {
   readonly vocab: Readonly<Record<string, number>> | readonly (readonly [string, number])[];
   /** `"left right"` or `[left, right]`, best first. */
   readonly merges?: readonly (string | readonly [string, string])[];
+  /** BPE and WordPiece name the unknown token, Unigram gives its id. */
+  readonly unk_token?: string | null;
+  readonly unk_id?: number;
   readonly [member: string]: unknown;
 }
 

@@ -61,35 +61,35 @@ function buildTokenizer(directory: ModelDirectory, definition: TokenizerDefiniti
   const entries = vocabularyEntries(definition.model);
   const vocabulary = new Map(entries);
   const added = readAddedTokens(directory, definition, (content) => vocabulary.get(content), vocabulary.size);
+  const ownNormalizer = readNormalizer(definition.normalizer);
+  const plan: EncoderPlan =
+    ownNormalizer === undefined
+      ? { reason: `the normalizer is ${definition.normalizer?.type}` }
+      : planEncoder(definition.pre_tokenizer, definition.model, vocabulary);
+  const library = 'bpe' in plan ? null : new LibraryStages(directory, definition);
+  const normalizer =
+    ownNormalizer === undefined ? { changesFrom: 0, normalize: (text: string) => library!.normalize(text) } : ownNormalizer;
+
   const tokens: (string | undefined)[] = [];
   for (const [token, id] of entries) tokens[id] = token;
-  for (const { content, id } of added) tokens[id] = content;
-  const normalizer = readNormalizer(definition.normalizer);
-  const plan: EncoderPlan =
-    normalizer === undefined
-      ? { reason: `the normalizer is ${definition.normalizer?.type}` }
-      : planEncoder(definition.pre_tokenizer, definition.model);
-  const ownDecoder = createDecoder(definition.decoder, tokens);
-  if ('bpe' in plan && normalizer !== undefined && ownDecoder !== null) {
-    return new LoadedTokenizer(directory, added, tokens.length, ownDecoder, {
-      sections: new ByteLevelEncoder(plan.bpe),
-      normalizer,
-      fastPath: 'byte-level-bpe',
-      fastPathReason: `${plan.bpe.stages.length} splits, ByteLevel, BPE`,
-    });
-  }
-  const library = new LibraryStages(directory, definition);
-  return new LoadedTokenizer(directory, added, tokens.length, ownDecoder ?? new LibraryDecoder(tokens, (parts) => library.decode(parts)), {
-    sections: library,
-    normalizer: definition.normalizer ? { changesFrom: 0, normalize: (text) => library.normalize(text) } : null,
-    fastPath: null,
-    fastPathReason: 'reason' in plan ? plan.reason : `the decoder is ${definition.decoder?.type}`,
+  // The crate's decoder sees a token that is looked for in normalised text in its normalised spelling.
+  for (const token of added) tokens[token.id] = token.normalized ? (normalizer?.normalize(token.content) ?? token.content) : token.content;
+  const decoder =
+    createDecoder(definition.decoder, tokens) ?? new LibraryDecoder(tokens, (library ?? new LibraryStages(directory, definition)).decode);
+  return new LoadedTokenizer(directory, added, tokens.length, decoder, {
+    sections: 'bpe' in plan ? new ByteLevelEncoder(plan.bpe) : library!,
+    normalizer,
+    unknownId: typeof definition.model.unk_token === 'string' ? vocabulary.get(definition.model.unk_token) : definition.model.unk_id,
+    fastPath: 'bpe' in plan ? 'byte-level-bpe' : null,
+    fastPathReason: 'bpe' in plan ? `${plan.bpe.stages.length} splits, ByteLevel, BPE` : plan.reason,
   });
 }
 
 interface EncoderParts {
   readonly sections: SectionEncoder;
   readonly normalizer: Normalizer | null;
+  /** What the model gives for characters that it does not know. */
+  readonly unknownId: number | undefined;
   readonly fastPath: string | null;
   readonly fastPathReason: string;
 }
@@ -111,7 +111,7 @@ class LoadedTokenizer implements Tokenizer {
     private readonly decoder: Decoder,
     parts: EncoderParts,
   ) {
-    this.encoder = new Encoder(addedTokens, parts.normalizer, parts.sections);
+    this.encoder = new Encoder(addedTokens, parts.normalizer, parts.sections, parts.unknownId);
     this.fastPath = parts.fastPath;
     this.fastPathReason = parts.fastPathReason;
     this.hash = directory.tokenizerHash;
