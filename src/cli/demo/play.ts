@@ -31,6 +31,8 @@ export async function playDemo({ gatewayUrl, engine, agents, stream, colour }: P
   const packages = await clientPackages();
   const trainer = new TrainerClient(gatewayUrl);
   const cast = demoCast(agents);
+  // what was sampled before is the gateway's own question whether the engine can serve it
+  const probed = engine.ledger().at(-1)?.serial ?? 0;
   const progress = demoProgress(agents, stream);
   try {
     await Promise.all(
@@ -46,7 +48,7 @@ export async function playDemo({ gatewayUrl, engine, agents, stream, colour }: P
   const drawn = cast.find((agent) => agent.kind === 'sub-agents') ?? cast[0]!;
   const tree = await trainer.tree(drawn.sessionId, colour);
   const played = await Promise.all(cast.map(async (agent) => ({ agent, finished: await trainer.finish(agent.sessionId, 1) })));
-  const sampled = engine.ledger().filter((entry) => entry.outputIds.length > 0);
+  const sampled = engine.ledger(probed).filter((entry) => entry.outputIds.length > 0);
   return {
     played,
     tree,
