@@ -2,6 +2,7 @@ import type { JsonValue } from '../canonical/json-value.js';
 import { writeJson } from '../canonical/json-write.js';
 import type { ToolDefinition } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
+import { shown } from './request-fields.js';
 
 /** A request's tools, apart: those that stand in the prompt's head, and those that a message brings in. */
 export interface SplitTools {
@@ -36,7 +37,7 @@ export function expandToolReferences(names: readonly string[], tools: ReadonlyMa
   const lines = names.map((name) => {
     const tool = tools.get(name);
     if (tool === undefined) {
-      throw new GatewayError('invalid_request', `\`${path}\` refers to the tool ${JSON.stringify(name)}, which \`tools\` does not define.`);
+      throw new GatewayError('invalid_request', `\`${path}\` refers to the tool ${shown(name)}, which \`tools\` does not define.`);
     }
     return writeJson(definitionJson(tool));
   });

@@ -119,7 +119,7 @@ describe('an answer', () => {
       { id: 31, logprob: -3 },
     ]);
     const answer = whole(turnReply({ topLogprobs }), chatHi({ logprobs: true, top_logprobs: 2 }));
-    const { content } = answer.choices[0]?.logprobs as { content: { token: string; top_logprobs: { token: string; logprob: number }[] }[] };
+    const { content } = answer.choices[0]!.logprobs as { content: { token: string; top_logprobs: { token: string; logprob: number }[] }[] };
     expect(content.map(({ token }) => token)).toStrictEqual(['<é20>', '\ufffd', '<é22>']);
     expect(content[0]?.top_logprobs.map(({ token, logprob }) => [token, logprob])).toStrictEqual([
       ['<é20>', -0.5],

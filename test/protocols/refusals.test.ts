@@ -100,6 +100,11 @@ describe('both protocols', () => {
   it('does not repeat a long value', () => {
     const error = refusal(() => chatHi({ temperature: 'x'.repeat(10_000) }));
     expect(error.message.length).toBeLessThan(200);
+    const long = 'x'.repeat(10_000);
+    const parts = [{ role: 'user', content: [{ type: long }] }];
+    for (const read of [chat, messages]) expect(refusal(() => read(withMessages(...parts))).message.length).toBeLessThan(200);
+    expect(refusal(() => chatHi({ tools: [{ type: long }] })).message.length).toBeLessThan(200);
+    expect(refusal(() => messagesHi({ tools: [{ type: long }] })).message.length).toBeLessThan(300);
     expect(refusal(() => chatHi({ temperature: Array(1000).fill('secret') })).message).not.toContain('secret');
   });
 });

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
 import type { SystemMessage } from '../../canonical/message.js';
-import { invalidField, unsupported } from '../request-fields.js';
+import { invalidField, shown, unsupported } from '../request-fields.js';
 
 /** Calls `read` for each block of a content; a string is one text block. */
 export function eachBlock(
@@ -29,7 +29,7 @@ export function blockString(block: JsonObject, name: string, path: string): stri
 }
 
 export const unknownBlock = (type: string, path: string, known: string): Error =>
-  unsupported(path, `blocks of type ${JSON.stringify(type)} cannot be rendered here, only ${known}`);
+  unsupported(path, `blocks of type ${shown(type)} cannot be rendered here, only ${known}`);
 
 /** One message of the text blocks joined without a separator, each without Claude Code's billing line; none where that is empty. */
 export function systemMessage(content: JsonValue | undefined, path: string): readonly SystemMessage[] {

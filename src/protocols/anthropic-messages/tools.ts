@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
 import type { ToolDefinition } from '../../canonical/message.js';
 import { type ListedTool, type SplitTools, splitTools } from '../deferred-tools.js';
-import { invalidField, member, optionalArray, unsupported } from '../request-fields.js';
+import { invalidField, member, optionalArray, shown, unsupported } from '../request-fields.js';
 import { toolDefinition } from '../tool-definition.js';
 
 /** A request's tools by place and by name. */
@@ -22,7 +22,7 @@ function parseTool(tool: JsonValue, i: number): ListedTool {
   if (type !== 'custom') {
     throw unsupported(
       path,
-      `tools of type ${JSON.stringify(type)} run at the vendor; only tools with a name and an \`input_schema\` can be rendered`,
+      `tools of type ${shown(type)} run at the vendor; only tools with a name and an \`input_schema\` can be rendered`,
     );
   }
   return { definition: toolDefinition(tool, 'input_schema', path), deferred: tool.get('defer_loading') === true };

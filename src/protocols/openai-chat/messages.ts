@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
 import type { AssistantMessage, Message, ToolCall } from '../../canonical/message.js';
 import { GatewayError } from '../../errors.js';
-import { invalidField, member, unsupported } from '../request-fields.js';
+import { invalidField, member, shown, unsupported } from '../request-fields.js';
 import { toolCall } from '../tool-arguments.js';
 
 /** Reads `messages` of a Chat request, in the shapes that real clients send. */
@@ -69,7 +69,7 @@ function partText(part: JsonValue, path: string): string {
   const type = part.get('type');
   if (type === 'refusal') return '';
   if (typeof type !== 'string') throw invalidField(`${path}.type`, '"text"', type);
-  if (type !== 'text') throw unsupported(path, `parts of type ${JSON.stringify(type)} cannot be rendered, only text parts`);
+  if (type !== 'text') throw unsupported(path, `parts of type ${shown(type)} cannot be rendered, only text parts`);
   const text = part.get('text');
   if (typeof text !== 'string') throw invalidField(`${path}.text`, 'a string', text);
   return text;

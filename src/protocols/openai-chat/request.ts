@@ -10,6 +10,7 @@ import {
   optionalBoolean,
   optionalObject,
   requiredString,
+  shown,
   unsupported,
 } from '../request-fields.js';
 import { parseSampling, parseStopStrings, parseTemplateKwargs, refuseUnsupported } from '../sampling-fields.js';
@@ -59,7 +60,7 @@ function parseTool(tool: JsonValue, i: number): ToolDefinition {
   const path = `tools[${i}]`;
   if (!isJsonObject(tool)) throw invalidField(path, 'an object', tool);
   const type = member(tool, 'type') ?? 'function';
-  if (type !== 'function') throw unsupported(path, `tools of type ${JSON.stringify(type)} cannot be rendered, only functions`);
+  if (type !== 'function') throw unsupported(path, `tools of type ${shown(type)} cannot be rendered, only functions`);
   const definition = tool.get('function');
   if (!isJsonObject(definition)) throw invalidField(`${path}.function`, 'an object', definition);
   return toolDefinition(definition, 'parameters', `${path}.function`);
