@@ -1,19 +1,19 @@
-import type { AssistantMessage, ToolMessage } from '../canonical/message.js';
+import type { AssistantMessage, ToolCall, ToolMessage } from '../canonical/message.js';
 
 /**
  * Pairs tool results with the calls of the assistant message before them, so that ids need not survive a client:
  * a result is known by the place of its call, and carries the id of the stored call.
  */
 export class CallPairing {
-  #echoIds: readonly (string | null)[] = [];
-  #storedIds: readonly (string | null)[] = [];
+  #echo: readonly ToolCall[] = [];
+  #stored: readonly ToolCall[] = [];
   readonly #answered = new Set<number>();
 
   /** An assistant message was read: as the client spelled it, and as it is stored. */
   opens(echo: AssistantMessage, stored: AssistantMessage): void {
-    this.#echoIds = echo.toolCalls.map((call) => call.id);
-    this.#storedIds = stored.toolCalls.map((call) => call.id);
-    this.#answered.clear();
+    this.#echo = echo.toolCalls;
+    this.#stored = stored.toolCalls;
+    if (this.#answered.size > 0) this.#answered.clear();
   }
 
   /**
@@ -21,14 +21,14 @@ export class CallPairing {
    * results without an id answer the calls in order.
    */
   take(result: ToolMessage): number {
-    const place = this.#echoIds.findIndex((id, i) => !this.#answered.has(i) && (result.toolCallId === null || id === result.toolCallId));
+    const place = this.#echo.findIndex(({ id }, i) => !this.#answered.has(i) && (result.toolCallId === null || id === result.toolCallId));
     if (place >= 0) this.#answered.add(place);
     return place;
   }
 
   /** The result with the stored call's id; the same object where nothing changes. */
   restored(result: ToolMessage, place: number): ToolMessage {
-    const id = place < 0 ? null : (this.#storedIds[place] ?? null);
+    const id = place < 0 ? null : (this.#stored[place]?.id ?? null);
     return id === null || id === result.toolCallId ? result : { ...result, toolCallId: id };
   }
 }

@@ -78,8 +78,16 @@ export function measureDrift(form: PromptForm, historyEnd: TreeNode, keepers: re
       if (common > shared) [shared, keeper] = [common, turn];
     }
   }
-  const prompt: PromptDelta = { base: keeper, baseLength: shared, delta: ids.slice(shared), promptLength: ids.length };
+  const base = shared === 0 ? null : holderOf(keeper!, shared);
+  const prompt: PromptDelta = { base, baseLength: shared, delta: ids.slice(shared), promptLength: ids.length };
   return { prompt, nearest, clean, proof: 'exact', insideLastOutput, segments };
+}
+
+/** The turn that itself stores the last of a turn's first `length` ids, so that chains of bases stay short. */
+function holderOf(turn: TurnRecord, length: number): TurnRecord {
+  let holder = turn;
+  while (holder.base !== null && length <= holder.baseLength) holder = holder.base;
+  return holder;
 }
 
 /** A cheap look before the whole comparison: is the turn's output where it would have to be? */

@@ -1,9 +1,6 @@
-import type { Message } from '../canonical/message.js';
 import type { DriftOutcome } from '../canonical/trace.js';
-import { sameMessage } from './identity.js';
 import type { Located } from './message-tree.js';
 import type { TreeNode } from './node.js';
-import type { Root } from './root.js';
 import type { TurnRecord } from './turn.js';
 
 /**
@@ -15,14 +12,12 @@ import type { TurnRecord } from './turn.js';
  * - the same first question was asked under other tools, model or template arguments: those changed;
  * - else it is a conversation of its own, or the same prompt once more.
  */
-export function forkCause(located: Located, nearest: TurnRecord | null, roots: readonly Root[]): DriftOutcome {
-  const { messages, reached, end, root } = located;
+export function forkCause(located: Located, nearest: TurnRecord | null, askedElsewhere: () => boolean): DriftOutcome {
+  const { messages, reached, end } = located;
   if (nearest !== null) return foreignSince(nearest, located) ? 'fork_history' : 'fork_template';
   if (reached.length === messages.length && end.generated !== null) return end.generated[0]!.turn!.outcome;
   if (reached.length > 0) return 'fork_history';
-  const opening = messages.slice(0, messages.findIndex((message) => message.role === 'user') + 1);
-  const elsewhere = opening.length > 0 && roots.some((other) => other !== root && opens(other.top, opening));
-  return elsewhere ? 'fork_tools' : 'start';
+  return askedElsewhere() ? 'fork_tools' : 'start';
 }
 
 function foreignSince(nearest: TurnRecord, { end, messages, reached }: Located): boolean {
@@ -31,14 +26,4 @@ function foreignSince(nearest: TurnRecord, { end, messages, reached }: Located):
     if (node.message?.role === 'assistant') return true;
   }
   return false;
-}
-
-/** Whether histories below `top` begin with these messages, judged by the branch that grew last. */
-function opens(top: TreeNode, opening: readonly Message[]): boolean {
-  let node: TreeNode | null = top;
-  for (const message of opening) {
-    node = node.latest;
-    if (node === null || !sameMessage(node.message!, -1, message, -1)) return false;
-  }
-  return true;
 }

@@ -101,6 +101,17 @@ export class MessageTree {
     return node;
   }
 
+  /** Whether the messages up to the first question of a user were said under another root. */
+  askedElsewhere({ root, messages }: Located): boolean {
+    const opening = messages.slice(0, messages.findIndex((message) => message.role === 'user') + 1);
+    if (opening.length === 0) return false;
+    return this.roots.some((other) => {
+      let node: TreeNode | undefined = other === root ? undefined : other.top;
+      for (const message of opening) node = node && this.#plainChild(node, message, -1);
+      return node !== undefined;
+    });
+  }
+
   /**
    * Puts the client's assistant message, with which a history leaves the tree, in the place of the only sampled message beside it.
    * @param tokensMax only outputs below this length are replaced

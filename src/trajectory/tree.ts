@@ -119,7 +119,7 @@ export class TrajectoryTree {
     const keepers = [twin, this.#lastOfRoot.get(root), this.#turns.at(-1)].filter((turn) => turn !== undefined && turn !== null);
     const drift = measureDrift(prompt, end, keepers);
     const cause = prompt.kind === 'whole' ? prompt.cause : undefined;
-    const otherwise: DriftOutcome = cause ?? forkCause(located, drift.nearest, this.roots);
+    const otherwise: DriftOutcome = cause ?? forkCause(located, drift.nearest, () => this.#messages.askedElsewhere(located));
     const order = this.#begun++;
     const begunAfter = this.books.committedTurns;
     const pending = new PendingTurn({ ...request, turnId: `t${order}`, order, begunAfter, located, drift, otherwise }, this.#desk);

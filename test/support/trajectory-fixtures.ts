@@ -149,3 +149,71 @@ export function picture(row: TraceRecord): string {
   }
   return parts.at(-1)?.trained ? `${text}]` : text;
 }
+
+let nextId = 1000;
+/** Ids that were used nowhere before. */
+export const fresh = (length: number): Int32Array => Int32Array.from({ length }, () => nextId++);
+
+const known = new Map<string, Int32Array>();
+/** Ids for a text: fresh for a new one, the same for the same. */
+function said(text: string, length: number): Int32Array {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const made = fresh(length);
+  known.set(text, made);
+  return made;
+}
+
+/** A conversation of a client with a template that keeps what was said. */
+export class Talk {
+  readonly messages: Message[];
+  last: TurnRecord | null = null;
+
+  constructor(
+    readonly tree: TrajectoryTree,
+    readonly key: RootKey,
+    ...head: Message[]
+  ) {
+    this.messages = [...head];
+  }
+
+  /** Another conversation that has said the same so far. */
+  fork(): Talk {
+    const copy = new Talk(this.tree, this.key, ...this.messages);
+    copy.last = this.last;
+    return copy;
+  }
+
+  script(reply: AssistantMessage, rewritten = false): TurnScript {
+    const name = JSON.stringify([this.key.tools, [...this.key.templateKwargs], this.messages, rewritten], (_, value) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    );
+    const prompt: TurnScript['prompt'] =
+      this.last === null || rewritten
+        ? said(name, 4)
+        : { kind: 'extends', base: this.last, delta: said(`${this.last.turnId} ${name}`, 2), proof: 'exact' };
+    return { key: this.key, messages: [...this.messages], prompt, output: fresh(3), reply };
+  }
+
+  begin(reply: AssistantMessage): { readonly pending: PendingTurn; readonly end: () => TurnRecord } {
+    const script = this.script(reply);
+    const pending = begin(this.tree, script);
+    return { pending, end: () => this.#take(commit(pending, script), reply) };
+  }
+
+  /** One turn. @param rewritten the template renders the history anew */
+  answer(reply: AssistantMessage, rewritten = false): TurnRecord {
+    return this.#take(turn(this.tree, this.script(reply, rewritten)), reply);
+  }
+
+  hear(...messages: Message[]): this {
+    this.messages.push(...messages);
+    return this;
+  }
+
+  #take(record: TurnRecord, reply: AssistantMessage): TurnRecord {
+    this.messages.push(reply);
+    this.last = record;
+    return record;
+  }
+}

@@ -6,7 +6,7 @@ import { assistant, call } from '../support/trajectory-fixtures.js';
 const ARGS = '{ "city":"Z\\u00fcrich0" ,  "days":1.0 }';
 const shown = assistant('let me look \n', { reasoning: 'think \n', toolCalls: [call('look', ARGS, 'call_1'), call('stop', '', 'call_2')] });
 
-const fit = (echo: Partial<AssistantMessage>, known: boolean) => echoFit({ ...shown, ...echo }, shown, known);
+const fitOf = (echo: Partial<AssistantMessage>, known: boolean) => echoFit({ ...shown, ...echo }, shown, known);
 
 describe('what a client made of a reply', () => {
   test.each<[string, Partial<AssistantMessage>, byContent: string, byHandle: string]>([
@@ -29,8 +29,8 @@ describe('what a client made of a reply', () => {
     ['a call renamed', { toolCalls: [call('invalid', ARGS, 'call_1'), shown.toolCalls[1]!] }, 'none', 'none'],
     ['other arguments', { toolCalls: [call('look', '{"city":"Bern","days":1}', 'call_1'), shown.toolCalls[1]!] }, 'none', 'none'],
   ])('%s', (_, echo, byContent, byHandle) => {
-    expect(fit(echo, false)).toBe(byContent);
-    expect(fit(echo, true)).toBe(byHandle);
+    expect(fitOf(echo, false)).toBe(byContent);
+    expect(fitOf(echo, true)).toBe(byHandle);
     if (byContent !== 'none') expect(echoHash({ ...shown, ...echo })).toBe(echoHash(shown));
   });
 
