@@ -2,7 +2,7 @@ import { JsonFloat } from '../canonical/json-value.js';
 import { positional } from './arguments.js';
 import { equal } from './compare.js';
 import { DICT_METHODS, LIST_METHODS, type Method, UNSAFE_DICT, UNSAFE_LIST } from './container-methods.js';
-import { DUNDERS, isDunder } from './dunders.js';
+import { hasDunder } from './dunders.js';
 import { formatBraces, formatMap } from './format-braces.js';
 import { DictView, Range } from './iterate.js';
 import { MARKUP_METHODS } from './markup-methods.js';
@@ -112,7 +112,7 @@ function unsafe(value: Value, name: string): Undefined {
 export function getAttribute(value: Value, name: string): Value {
   if (value instanceof Map && !DICT_METHODS.has(name) && !name.startsWith('_'))
     return (value as ReadonlyMap<string, Value>).get(name) ?? missing(value, name);
-  if (isDunder(name) && DUNDERS.has(name) && !(value instanceof PyObject && value.typeName === 'Namespace')) return unsafe(value, name);
+  if (hasDunder(value, name)) return unsafe(value, name);
   const attribute = rawAttribute(value, name);
   if (attribute !== undefined) return isUnsafe(value, name) ? unsafe(value, name) : attribute;
   const item = rawItem(value, name);
@@ -130,7 +130,7 @@ export function getItem(value: Value, key: Value): Value {
   if (item !== undefined) return item;
   const name = typeof key === 'string' ? key : key instanceof Markup ? key.text : undefined;
   if (name === undefined) return new Undefined(null, value, key);
-  if (isDunder(name) && DUNDERS.has(name) && !(value instanceof PyObject && value.typeName === 'Namespace')) return unsafe(value, name);
+  if (hasDunder(value, name)) return unsafe(value, name);
   const attribute = rawAttribute(value, name);
   if (attribute === undefined) return new Undefined(null, value, name);
   return isUnsafe(value, name) ? unsafe(value, name) : attribute;
@@ -178,7 +178,7 @@ function characterAt(text: string, key: Value): string | undefined {
 
 /** Whether `getattr(value, name)` finds something, before the sandbox has its say. */
 export function directAttributeExists(value: Value, name: string): boolean {
-  return (isDunder(name) && DUNDERS.has(name)) || rawAttribute(value, name) !== undefined;
+  return hasDunder(value, name) || rawAttribute(value, name) !== undefined;
 }
 
 /** The method of a plain text, list or dict, for a call without an intermediate object; `undefined` where there is none or it is unsafe. */

@@ -168,13 +168,13 @@ function compileName(name: string, scope: Scope): Evaluate {
 }
 
 function compileConditional(node: Expression & { kind: 'conditional' }, scope: Scope): Evaluate {
-  const [test, then] = [compileCondition(node.test, scope), compileExpression(node.then, scope)];
+  const [test, yes] = [compileCondition(node.test, scope), compileExpression(node.yes, scope)];
   if (node.otherwise !== null) {
     const otherwise = compileExpression(node.otherwise, scope);
-    return (frame) => (test(frame) ? then(frame) : otherwise(frame));
+    return (frame) => (test(frame) ? yes(frame) : otherwise(frame));
   }
   const hint = `the inline if-expression on line ${node.line} evaluated to false and no else section was defined.`;
-  return (frame) => (test(frame) ? then(frame) : new Undefined(hint, undefined, null));
+  return (frame) => (test(frame) ? yes(frame) : new Undefined(hint, undefined, null));
 }
 
 function compileCompare(node: Expression & { kind: 'compare' }, scope: Scope): Evaluate {

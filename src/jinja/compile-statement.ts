@@ -39,11 +39,19 @@ export function compileEnter(scope: Scope): (frame: Frame) => void {
   const steps: ((frame: Frame) => void)[] = [];
   for (const [ident, load] of scope.symbols.loads) {
     const { index } = scope.fn.slot(ident);
-    if (load.kind === 'resolve') steps.push((frame) => void (frame.vars[index] = frame.rt.resolve(load.name)));
-    else if (load.kind === 'undefined') steps.push((frame) => void (frame.vars[index] = undefined));
+    if (load.kind === 'resolve')
+      steps.push((frame) => {
+        frame.vars[index] = frame.rt.resolve(load.name);
+      });
+    else if (load.kind === 'undefined')
+      steps.push((frame) => {
+        frame.vars[index] = undefined;
+      });
     else if (load.kind === 'alias') {
       const read = compileRead(load.ident, scope);
-      steps.push((frame) => void (frame.vars[index] = read(frame)));
+      steps.push((frame) => {
+        frame.vars[index] = read(frame);
+      });
     }
   }
   return (frame) => {
@@ -186,7 +194,10 @@ function compileIf(node: IfNode, scope: Scope, blocks: Blocks): Execute {
 export function compileStore(target: Expression, scope: Scope): Store {
   if (target.kind === 'name') {
     const { index } = scope.fn.slot(scope.symbols.ref(target.name));
-    if (!scope.toplevel) return (frame, value) => void (frame.vars[index] = value);
+    if (!scope.toplevel)
+      return (frame, value) => {
+        frame.vars[index] = value;
+      };
     const { name } = target;
     return (frame, value) => {
       frame.vars[index] = value;

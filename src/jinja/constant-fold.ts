@@ -70,7 +70,7 @@ function evaluate(node: Expression): Value {
     case 'dict':
       return makeDict(node.items.map(({ key, value }): [Value, Value] => [evaluate(key), evaluate(value)]));
     case 'conditional':
-      if (truthy(evaluate(node.test))) return evaluate(node.then);
+      if (truthy(evaluate(node.test))) return evaluate(node.yes);
       if (node.otherwise === null) throw IMPOSSIBLE;
       return evaluate(node.otherwise);
     case 'and': {

@@ -2,7 +2,7 @@ import { JsonFloat } from '../canonical/json-value.js';
 import { callStrMethod, type Filter, filter, likeText, textOf } from './filter-helpers.js';
 import { formatPercent } from './format-percent.js';
 import { fixed } from './format-spec.js';
-import { escape, stripTags } from './html.js';
+import { escapeValue, stripTags } from './html.js';
 import { each, length, slice } from './iterate.js';
 import { indexOf, toDouble } from './numbers.js';
 import type { Value } from './object.js';
@@ -86,7 +86,7 @@ function xmlAttributes([value, autospace = true]: readonly (Value | undefined)[]
     if (member === null || member instanceof Undefined) continue;
     if (!isStr(key)) typeError('expected string or bytes-like object');
     if (/[\s/>=]/.test(strText(key).replace(/[^\x00-\x7f]/g, 'x'))) valueError(`Invalid character in attribute name: '${strText(key)}'`);
-    parts.push(`${escape(key).text}="${escape(member).text}"`);
+    parts.push(`${escapeValue(key).text}="${escapeValue(member).text}"`);
   }
   return parts.length > 0 && truthy(autospace) ? ` ${parts.join(' ')}` : parts.join(' ');
 }
@@ -120,8 +120,8 @@ export const TEXT_FILTERS: readonly [string, Filter][] = [
   filter('center', ['value', 'width'], 1, ([value, width = 80]) => callStrMethod(value!, 'center', [width])),
   filter('string', ['s'], 1, ([value]) => (isStr(value!) ? value : str(value!))),
   filter('safe', ['value'], 1, ([value]) => (value instanceof Markup ? value : new Markup(str(value!)))),
-  ...['e', 'escape'].map((name) => filter(name, ['s'], 1, ([value]) => escape(value!))),
-  filter('forceescape', ['value'], 1, ([value]) => escape(str(value!))),
+  ...['e', 'escape'].map((name) => filter(name, ['s'], 1, ([value]) => escapeValue(value!))),
+  filter('forceescape', ['value'], 1, ([value]) => escapeValue(str(value!))),
   filter('striptags', ['value'], 1, ([value]) => stripTags(str(value!))),
   filter('replace', ['s', 'old', 'new', 'count'], 3, ([value, old, replacement, count = null]) =>
     replace(str(value!), str(old!), str(replacement!), count === null ? -1 : indexOf(count)),

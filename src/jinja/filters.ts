@@ -3,7 +3,7 @@ import { type Filter, filter } from './filter-helpers.js';
 import { COLLECTION_FILTERS } from './filters-collection.js';
 import { TEXT_FILTERS } from './filters-text.js';
 import { roundDouble } from './format-spec.js';
-import { doubleOf, indexOf, intOf, isFloat, makeFloat, makeInt, parseFloatText, parseInt, toDouble, toInt } from './numbers.js';
+import { doubleOf, indexOf, intOf, isFloat, makeFloat, makeInt, parseFloatText, parseIntText, toDouble, toInt } from './numbers.js';
 import type { Kwargs, Value } from './object.js';
 import { divide, multiply, power } from './operators.js';
 import { PythonError, raise, typeError } from './python-error.js';
@@ -22,7 +22,7 @@ function toIntFilter([value, fallback = 0, base = 10]: readonly (Value | undefin
   const given = value!;
   if (isStr(given)) {
     const radix = indexOf(base);
-    const int = radix === 0 || (radix >= 2 && radix <= 36) ? parseInt(strText(given), radix) : null;
+    const int = radix === 0 || (radix >= 2 && radix <= 36) ? parseIntText(strText(given), radix) : null;
     if (int !== null) return int;
     const double = parseFloatText(strText(given));
     return double === null || !Number.isFinite(double) ? fallback : makeInt(BigInt(Math.trunc(double)));

@@ -1,6 +1,6 @@
 import { getAttribute, getItem } from './attributes.js';
 import { formatValue } from './format-spec.js';
-import { escape } from './html.js';
+import { escapeValue } from './html.js';
 import type { Kwargs, Value } from './object.js';
 import { raise, typeError, valueError } from './python-error.js';
 import { escapeCode, repr, str } from './repr.js';
@@ -68,7 +68,7 @@ function field(source: string, fields: Fields, depth: number): string {
   const expanded = expand(spec ?? '', fields, depth - 1);
   if (!fields.html) return formatValue(value, expanded);
   if (value instanceof Markup && expanded !== '') valueError('Unsupported format specification for Markup.');
-  return value instanceof Markup ? value.text : escape(formatValue(value, expanded)).text;
+  return value instanceof Markup ? value.text : escapeValue(formatValue(value, expanded)).text;
 }
 
 function convert(value: Value, conversion: string | undefined): Value {

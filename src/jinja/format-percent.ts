@@ -1,5 +1,5 @@
 import { formatDouble } from './format-spec.js';
-import { escape, escapeHtml } from './html.js';
+import { escapeHtml, escapeValue } from './html.js';
 import { doubleOf, indexOf, intOf, isFloat, toInt } from './numbers.js';
 import type { Value } from './object.js';
 import { MAX_LENGTH } from './operators.js';
@@ -67,7 +67,7 @@ function convert(value: Value, type: string, flags: string, places: number | nul
   const cut = (text: string): string => (places === null ? text : codePoints(text).slice(0, places).join(''));
   switch (type) {
     case 's':
-      return cut(html ? escape(value).text : str(value));
+      return cut(html ? escapeValue(value).text : str(value));
     case 'r':
       return cut(html ? escapeHtml(repr(value)) : repr(value));
     case 'a':

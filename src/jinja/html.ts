@@ -10,7 +10,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** `markupsafe.escape(value)`. */
-export function escape(value: Value): Markup {
+export function escapeValue(value: Value): Markup {
   return value instanceof Markup ? value : new Markup(escapeHtml(str(value)));
 }
 

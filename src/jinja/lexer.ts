@@ -21,9 +21,9 @@ export interface Token {
   readonly line: number;
 }
 
-const syntaxError = (message: string, line: number): never => {
+function syntaxError(message: string, line: number): never {
   throw new PythonError('TemplateSyntaxError', message, line);
-};
+}
 
 const OPENING = new RegExp(`\\{%([-+]?)[${PY_SPACE}]*raw[${PY_SPACE}]*(?:-%\\}[${PY_SPACE}]*|%\\})|\\{([{%#])([-+]?)`, 'g');
 const COMMENT_END = new RegExp(`\\+#\\}|-#\\}[${PY_SPACE}]*|#\\}\\n?`, 'g');
@@ -100,7 +100,7 @@ class Lexer {
   private comment(): void {
     COMMENT_END.lastIndex = this.position;
     const end = COMMENT_END.exec(this.source);
-    if (!end) return syntaxError('Missing end of comment tag', this.line);
+    if (!end) syntaxError('Missing end of comment tag', this.line);
     this.line += countLines(this.source.slice(this.position, end.index));
     this.advance(end[0], end.index);
   }
@@ -108,7 +108,7 @@ class Lexer {
   private raw(): void {
     RAW_END.lastIndex = this.position;
     const end = RAW_END.exec(this.source);
-    if (!end) return syntaxError('Missing end of raw directive', this.line);
+    if (!end) syntaxError('Missing end of raw directive', this.line);
     this.data(this.source.slice(this.position, end.index), end[1]!, true);
     this.advance(end[0], end.index);
   }
@@ -138,21 +138,34 @@ class Lexer {
 
   private expressionToken(open: string[]): void {
     const space = this.match(SPACE);
-    if (space !== null) return this.advance(space, this.position);
-    const start = this.position;
-    const float = this.source[start - 1] === '.' ? null : this.match(FLOAT);
-    if (float !== null) return this.emit('number', makeFloat(Number(float.replaceAll('_', ''))), float);
-    const integer = this.match(INTEGER);
-    if (integer !== null) return this.emit('number', makeInt(BigInt(integer.replaceAll('_', ''))), integer);
+    if (space !== null) this.advance(space, this.position);
+    else if (!this.number() && !this.word()) this.operator(open);
+  }
+
+  private number(): boolean {
+    const float = this.source[this.position - 1] === '.' ? null : this.match(FLOAT);
+    if (float !== null) this.emit('number', makeFloat(Number(float.replaceAll('_', ''))), float);
+    const integer = float === null ? this.match(INTEGER) : null;
+    if (integer !== null) this.emit('number', makeInt(BigInt(integer.replaceAll('_', ''))), integer);
+    return float !== null || integer !== null;
+  }
+
+  /** A name or a string. */
+  private word(): boolean {
     const name = this.match(NAME);
     if (name !== null) {
       if (!/^[\p{XIDS}_][\p{XIDC}]*$/u.test(name)) syntaxError('Invalid character in identifier', this.line);
-      return this.emit('name', name, name);
+      this.emit('name', name, name);
+      return true;
     }
     const string = this.match(STRING);
-    if (string !== null) return this.emit('string', unescapeLiteral(string.slice(1, -1), this.line), string);
+    if (string !== null) this.emit('string', unescapeLiteral(string.slice(1, -1), this.line), string);
+    return string !== null;
+  }
+
+  private operator(open: string[]): void {
     const operator = this.match(OPERATOR);
-    if (operator === null) return syntaxError(`unexpected char '${this.source[start]}' at ${start}`, this.line);
+    if (operator === null) syntaxError(`unexpected char '${this.source[this.position]}' at ${this.position}`, this.line);
     this.balance(operator, open);
     this.emit('operator', operator, operator);
   }

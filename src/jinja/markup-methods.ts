@@ -1,4 +1,4 @@
-import { escape, stripTags } from './html.js';
+import { escapeValue, stripTags } from './html.js';
 import { each } from './iterate.js';
 import type { Kwargs, Value } from './object.js';
 import { STR_METHODS } from './str-methods.js';
@@ -24,7 +24,7 @@ function wrapped(name: string): MarkupMethod {
   const method = STR_METHODS.get(name)!;
   const place = ESCAPED[name];
   return (self, args, kwargs) => {
-    const given = args.map((value, index) => (index === place ? escape(value).text : isStr(value) ? strText(value) : value));
+    const given = args.map((value, index) => (index === place ? escapeValue(value).text : isStr(value) ? strText(value) : value));
     return wrap(method(self.text, given, kwargs));
   };
 }
@@ -32,8 +32,8 @@ function wrapped(name: string): MarkupMethod {
 export const MARKUP_METHODS: ReadonlyMap<string, MarkupMethod> = new Map<string, MarkupMethod>([
   ...[...STR_METHODS].map(([name, method]): [string, MarkupMethod] => [name, (self, args, kwargs) => method(self.text, args, kwargs)]),
   ...WRAPPED.map((name): [string, MarkupMethod] => [name, wrapped(name)]),
-  ['join', (self, args) => new Markup([...each(args[0] ?? null)].map((item) => escape(item).text).join(self.text))],
+  ['join', (self, args) => new Markup([...each(args[0] ?? null)].map((item) => escapeValue(item).text).join(self.text))],
   ['striptags', (self) => stripTags(self.text)],
   ['unescape', (self) => stripTags(`${self.text}`)],
-  ['escape', (_self, args) => escape(args[0] ?? null)],
+  ['escape', (_self, args) => escapeValue(args[0] ?? null)],
 ]);

@@ -32,7 +32,7 @@ export type Expression =
   | {
       readonly kind: 'conditional';
       readonly test: Expression;
-      readonly then: Expression;
+      readonly yes: Expression;
       readonly otherwise: Expression | null;
       readonly line: number;
     }
@@ -164,7 +164,7 @@ export function children(node: Node): readonly Node[] {
     case 'dict':
       return node.items.flatMap((pair) => [pair.key, pair.value]);
     case 'conditional':
-      return node.otherwise ? [node.test, node.then, node.otherwise] : [node.test, node.then];
+      return node.otherwise ? [node.test, node.yes, node.otherwise] : [node.test, node.yes];
     case 'filter':
       return node.node ? [node.node, ...argumentsOf(node)] : argumentsOf(node);
     case 'test':

@@ -80,7 +80,7 @@ function asciiDigits(text: string): string {
 }
 
 /** `int(text, base)`; `null` where Python raises ValueError. */
-export function parseInt(text: string, base: number): number | bigint | null {
+export function parseIntText(text: string, base: number): number | bigint | null {
   if (base !== 0 && (base < 2 || base > 36)) valueError('int() base must be >= 2 and <= 36, or 0');
   const match = INT_TEXT.exec(asciiDigits(text));
   if (!match) return null;
@@ -135,7 +135,7 @@ export function toInt(value: Value, base = 10): number | bigint {
   if (value instanceof Undefined) value.fail();
   const text = typeof value === 'string' ? value : typeName(value) === 'Markup' ? (value as { text: string } & Value).text : null;
   if (text === null) typeError(`int() argument must be a string, a bytes-like object or a real number, not '${typeName(value)}'`);
-  return parseInt(text, base) ?? valueError(`invalid literal for int() with base ${base}: ${repr(value)}`);
+  return parseIntText(text, base) ?? valueError(`invalid literal for int() with base ${base}: ${repr(value)}`);
 }
 
 /** `float(value)` as a double; raises as Python does. */

@@ -63,7 +63,7 @@ export class ExpressionParser {
     while (stream.skipName('if')) {
       const test = this.or();
       const otherwise = stream.skipName('else') ? this.conditional() : null;
-      node = { kind: 'conditional', test, then: node, otherwise, line };
+      node = { kind: 'conditional', test, yes: node, otherwise, line };
       line = stream.current.line;
     }
     return node;

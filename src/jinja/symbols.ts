@@ -92,7 +92,8 @@ export class Symbols {
         else this.load(node.name);
         return;
       case 'nsref':
-        return this.load(node.name);
+        this.load(node.name);
+        return;
       case 'if': {
         this.visit(node.test);
         const visited = (body: readonly Node[]): Symbols => {
@@ -100,28 +101,35 @@ export class Symbols {
           for (const part of body) branch.visit(part);
           return branch;
         };
-        return this.join([visited(node.body), visited(node.elifs), visited(node.otherwise)]);
+        this.join([visited(node.body), visited(node.elifs), visited(node.otherwise)]);
+        return;
       }
       case 'macro':
-        return this.store(node.name);
+        this.store(node.name);
+        return;
       case 'loader':
         this.visit(node.template);
         for (const name of node.names) this.store(name);
         return;
       case 'assign':
         this.visit(node.value);
-        return this.visit(node.target);
+        this.visit(node.target);
+        return;
       case 'for':
-        return this.visit(node.iter);
+        this.visit(node.iter);
+        return;
       case 'callblock':
-        return this.visit(node.call);
+        this.visit(node.call);
+        return;
       case 'filterblock':
-        return this.visit(node.filter);
+        this.visit(node.filter);
+        return;
       case 'with':
         for (const value of node.values) this.visit(value);
         return;
       case 'assignblock':
-        return this.visit(node.target);
+        this.visit(node.target);
+        return;
       case 'block':
         return;
       default:
