@@ -1,6 +1,8 @@
 import { Packr } from 'msgpackr';
-import { JsonFloat, type JsonValue } from '../canonical/json-value.js';
+import { JsonFloat, type JsonObject, type JsonValue } from '../canonical/json-value.js';
+import type { Message } from '../canonical/message.js';
 import type { TraceRecord } from '../canonical/trace.js';
+import { parseMessages } from '../protocols/openai-chat/messages.js';
 import type { TraceEncoding } from '../trainer/calls.js';
 import { type FinishedSession, sessionJson, sessionLines, traceMessage } from '../trainer/trace-encoding.js';
 
@@ -23,54 +25,80 @@ const packr = new Packr({ useRecords: false, largeBigIntToFloat: true, variableM
  * float32 (NaN where unknown), each of type bin.
  */
 function sessionMsgpack({ session_id, traces, summary }: FinishedSession): Uint8Array {
-  return Uint8Array.from(packr.pack({ session_id, traces: traces.map(traceForm), summary }));
+  return Uint8Array.from(packr.pack(nativeForm({ session_id, traces: traces.map(traceForm), summary })));
 }
 
-function traceForm(trace: TraceRecord): Readonly<Record<string, unknown>> {
-  return {
-    ...trace,
-    token_ids: bytesOf(trace.token_ids),
-    loss_mask: bytesOf(trace.loss_mask),
-    logprobs: bytesOf(trace.logprobs),
-    metadata: nativeForm(trace.metadata),
-    ...(trace.messages === undefined ? {} : { messages: trace.messages.map(traceMessage) }),
-    ...(trace.tools === undefined
-      ? {}
-      : {
-          tools: trace.tools.map((tool) => (tool.parameters === undefined ? tool : { ...tool, parameters: nativeForm(tool.parameters) })),
-        }),
-  };
-}
+const traceForm = (trace: TraceRecord): object => ({
+  ...trace,
+  token_ids: bytesOf(trace.token_ids),
+  loss_mask: bytesOf(trace.loss_mask),
+  logprobs: bytesOf(trace.logprobs),
+  ...(trace.messages === undefined ? {} : { messages: trace.messages.map(traceMessage) }),
+});
 
 /** The machines that the program runs on are little-endian, as the format is. */
 const bytesOf = (array: Int32Array | Uint8Array | Float32Array): Buffer => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
-/** Floats lose their mark: msgpack has no way to keep `1.0` apart that all readers know. */
-function nativeForm(value: JsonValue): unknown {
+/**
+ * What the packer takes for the same value. Floats lose their mark, since no reader would see it; halves of surrogate
+ * pairs become U+FFFD, since a text in msgpack is UTF-8 and readers refuse anything else.
+ */
+function nativeForm(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
   if (value instanceof JsonFloat) return value.value;
   if (Array.isArray(value)) return value.map(nativeForm);
-  if (value instanceof Map) return new Map([...(value as ReadonlyMap<string, JsonValue>)].map(([name, item]) => [name, nativeForm(item)]));
-  return value;
+  const members = value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : Object.entries(value);
+  return new Map(members.map(([name, item]) => [name.toWellFormed(), nativeForm(item)]));
 }
 
-interface TraceForm extends Omit<TraceRecord, 'token_ids' | 'loss_mask' | 'logprobs'> {
-  readonly token_ids: Uint8Array;
-  readonly loss_mask: Uint8Array;
-  readonly logprobs: Uint8Array;
-}
+const unpackr = new Packr({ useRecords: false, mapsAsObjects: false });
 
-const unpackr = new Packr({ useRecords: false, mapsAsObjects: true, int64AsType: 'bigint' });
-
-/** The msgpack form read back: arrays are typed again and own their memory; metadata, messages and tools are plain values. */
+/** The msgpack form read back: the record as it was, every array owning its memory, floats without their mark. */
 export function decodeSession(bytes: Uint8Array): FinishedSession {
-  const session = unpackr.unpack(bytes) as Omit<FinishedSession, 'traces'> & { readonly traces: readonly TraceForm[] };
+  const session = unpackr.unpack(bytes) as ReadonlyMap<string, unknown>;
   return {
-    ...session,
-    traces: session.traces.map((trace) => ({
-      ...trace,
-      token_ids: new Int32Array(trace.token_ids.slice().buffer),
-      loss_mask: new Uint8Array(trace.loss_mask.slice().buffer),
-      logprobs: new Float32Array(trace.logprobs.slice().buffer),
-    })),
+    session_id: session.get('session_id') as string,
+    traces: (session.get('traces') as readonly ReadonlyMap<string, unknown>[]).map(decodeTrace),
+    summary: plainForm(session.get('summary')) as FinishedSession['summary'],
   };
+}
+
+function decodeTrace(trace: ReadonlyMap<string, unknown>): TraceRecord {
+  const members = [...trace].map(([name, value]) => [name, decodeMember(name, value)]);
+  return Object.fromEntries(members) as unknown as TraceRecord;
+}
+
+function decodeMember(name: string, value: unknown): unknown {
+  switch (name) {
+    case 'token_ids':
+      return new Int32Array(ownBytes(value).buffer);
+    case 'loss_mask':
+      return ownBytes(value);
+    case 'logprobs':
+      return new Float32Array(ownBytes(value).buffer);
+    case 'metadata':
+      return value;
+    case 'messages':
+      return (value as readonly JsonObject[]).length === 0
+        ? []
+        : parseMessages(value as JsonValue).map((message, i) => withError(message, (value as readonly JsonObject[])[i]!));
+    case 'tools':
+      return (value as readonly JsonObject[]).map((tool) => Object.fromEntries(tool));
+    default:
+      return plainForm(value);
+  }
+}
+
+/** Chat, in whose spelling messages travel, has no flag for a failed tool. */
+const withError = (message: Message, form: JsonObject): Message =>
+  message.role === 'tool' ? { ...message, isError: form.has('is_error') } : message;
+
+const ownBytes = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(value as Uint8Array);
+
+function plainForm(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainForm);
+  return value instanceof Map
+    ? Object.fromEntries([...(value as ReadonlyMap<string, unknown>)].map(([name, item]) => [name, plainForm(item)]))
+    : value;
 }

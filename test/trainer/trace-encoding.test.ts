@@ -1,12 +1,14 @@
 import { Unpackr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { encodeSession } from '../../src/shard/trace-msgpack.js';
+import type { JsonValue } from '../../src/canonical/json-value.js';
+import { decodeSession, encodeSession } from '../../src/shard/trace-msgpack.js';
 import { joinAck, joinFinish, joinLease, joinList } from '../../src/trainer/join.js';
 import { traceMessage } from '../../src/trainer/trace-encoding.js';
 import { finishedSession, traceRecord } from './trace-record.js';
 
 const text = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-const unpack = (bytes: Uint8Array): unknown => new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' }).unpack(Buffer.from(bytes));
+const unpack = (bytes: Uint8Array): unknown =>
+  new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' }).unpack(Buffer.from(bytes));
 type Traces = { readonly traces: readonly Readonly<Record<string, unknown>>[] };
 
 const full = traceRecord({
@@ -14,7 +16,12 @@ const full = traceRecord({
   messages: [
     { role: 'system', content: 's' },
     { role: 'user', content: 'u' },
-    { role: 'assistant', content: null, reasoning: 'r', toolCalls: [{ id: 'c', name: 'f', arguments: '{"a": 1.0}', value: undefined }] },
+    {
+      role: 'assistant',
+      content: null,
+      reasoning: 'r',
+      toolCalls: [{ id: 'c', name: 'f', arguments: '{"a": 1}', value: new Map([['a', 1]]) }],
+    },
     { role: 'tool', content: 'x', toolCallId: 'c', name: null, isError: true },
   ],
   tools: [
@@ -48,7 +55,7 @@ describe('JSON', () => {
         role: 'assistant',
         content: null,
         reasoning_content: 'r',
-        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a": 1.0}' } }],
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a": 1}' } }],
       },
       { role: 'tool', content: 'x', tool_call_id: 'c', is_error: true },
     ]);
@@ -114,6 +121,32 @@ describe('msgpack', () => {
     };
     expect(rest(trace)).toStrictEqual(rest(json.traces[0]));
     expect((session as unknown as { summary: unknown }).summary).toStrictEqual((json as unknown as { summary: unknown }).summary);
+  });
+
+  it('is read back as the record it was', () => {
+    const metadata = new Map<string, JsonValue>([
+      ['2', 0.5],
+      ['1', new Map([['x', [null, true, 'é']]])],
+      ['big', 12345678901234567890n],
+    ]);
+    const session = finishedSession([{ ...full, response: 'hé', metadata }, traceRecord({ response: '', metadata: new Map() })]);
+    const back = decodeSession(encodeSession(session, 'msgpack'));
+    expect(back).toStrictEqual(session);
+    expect([...back.traces[0]!.metadata.keys()]).toStrictEqual(['2', '1', 'big']);
+    expect(back.traces[0]!.token_ids.buffer.byteLength).toBe(20);
+  });
+
+  it('writes text as UTF-8 alone, which readers insist on', () => {
+    const metadata = new Map([['\udc00', '\ud800']]);
+    const long = { role: 'user' as const, content: `\ud800${'x'.repeat(100)}` };
+    const bytes = encodeSession(finishedSession([traceRecord({ metadata, messages: [long] })]), 'msgpack');
+    for (const lead of [0xa0, 0xb0]) expect(Buffer.from(bytes).includes(Buffer.of(0xed, lead, 0x80))).toBe(false);
+    const [trace] = (unpack(bytes) as Traces).traces;
+    expect(trace).toMatchObject({
+      response: 'hé\ufffd',
+      metadata: { '\ufffd': '\ufffd' },
+      messages: [{ content: `\ufffd${'x'.repeat(100)}` }],
+    });
   });
 
   it('joins a lease that any reader takes, with many sessions and a long name', () => {
