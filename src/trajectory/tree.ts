@@ -152,7 +152,7 @@ export class TrajectoryTree {
       node,
       duplicateOf: first,
       sampled,
-      unknownLogprobs: sampled.logprobs.reduce((count, logprob) => count + (Number.isNaN(logprob) ? 1 : 0), 0),
+      unknownLogprobs: sampled.logprobs.reduce((count, logprob) => count + (Number.isFinite(logprob) ? 0 : 1), 0),
       committedAtMs: nowMs,
     };
     node.turn = turn;

@@ -128,12 +128,12 @@ describe('F. Engine edges', () => {
       prompt: ids(1),
       output: ids(2, 3, 4),
       reply: assistant('a'),
-      more: { logprobs: Float32Array.of(-0.5, Number.NaN, -0.25) },
+      more: { logprobs: Float32Array.of(-0.5, Number.NaN, Number.NEGATIVE_INFINITY) },
     });
     const [row] = rowsOf(tree);
-    expect([...row!.logprobs]).toEqual([-0.5, Number.NaN, -0.25]);
+    expect([...row!.logprobs]).toEqual([-0.5, Number.NaN, Number.NEGATIVE_INFINITY]);
     expect([...row!.loss_mask]).toEqual([1, 1, 1]);
-    expect(row!.quality).toMatchObject({ repaired_logprobs: 1, untrainable: ['unknown_logprobs'] });
+    expect(row!.quality).toMatchObject({ repaired_logprobs: 2, untrainable: ['unknown_logprobs'] });
     expect(row!.trainable).toBe(false);
   });
 
