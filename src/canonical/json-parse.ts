@@ -1,4 +1,6 @@
-import { JsonFloat, type JsonValue } from './json-value.js';
+import { endOfNumber, MAX_INTEGER_DIGITS, numberValue } from './json-number.js';
+import type { JsonValue } from './json-value.js';
+import { decodeUtf8 } from './utf8.js';
 
 export interface JsonLimits {
   /** Nesting of arrays and objects; default {@link DEFAULT_JSON_DEPTH}, at most {@link MAX_JSON_DEPTH}. */
@@ -10,9 +12,6 @@ export interface JsonLimits {
 export const DEFAULT_JSON_DEPTH = 512;
 /** More would endanger the stack of a thread. */
 export const MAX_JSON_DEPTH = 2000;
-/** Python refuses longer integers; reading them costs more than linear time. */
-const MAX_INTEGER_DIGITS = 4300;
-
 /** `position` counts UTF-16 units of the text, or bytes where the bytes are no UTF-8. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
@@ -36,37 +35,9 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
 
 /** As {@link parseJson}, of UTF-8. Invalid UTF-8 and a byte order mark are refused. */
 export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
-  return parseJson(decodeUtf8(bytes), limits);
-}
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    throw new JsonSyntaxError('the bytes are not UTF-8', firstInvalidByte(bytes));
-  }
-}
-
-/** Offset of the first byte that belongs to no character, found by halving: a prefix cut inside a character is fine. */
-function firstInvalidByte(bytes: Uint8Array): number {
-  const validPrefix = (length: number): boolean => {
-    try {
-      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, length), { stream: true });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  let valid = 0;
-  let invalid = bytes.length;
-  while (valid + 1 < invalid) {
-    const middle = (valid + invalid) >> 1;
-    if (validPrefix(middle)) valid = middle;
-    else invalid = middle;
-  }
-  return valid;
+  const text = decodeUtf8(bytes);
+  if (typeof text !== 'string') throw new JsonSyntaxError('the bytes are not UTF-8', text.invalidAt);
+  return parseJson(text, limits);
 }
 
 const QUOTE = 34;
@@ -74,18 +45,12 @@ const BACKSLASH = 92;
 const COMMA = 44;
 const COLON = 58;
 const MINUS = 45;
-const DOT = 46;
-const ZERO = 48;
-const NINE = 57;
 const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** V8 copies slices shorter than this; longer ones would keep the whole text alive. */
 const COPIED_SLICE = 13;
-/** The first digits of an integer, short enough to add up without rounding. */
-const EXACT_DIGITS = 15;
-
 /** Member names seen lately, found by length and two letters, so that a repeated name is neither copied nor hashed again. */
 const nameCache: string[] = new Array<string>(512).fill('');
 const MAX_CACHED_NAME = 40;
@@ -141,8 +106,7 @@ class Reader {
       case 73:
         return this.nonFinite('Infinity', Number.POSITIVE_INFINITY);
       default:
-        if (unit === MINUS || (unit >= ZERO && unit <= NINE)) return this.number(unit);
-        return this.fail('a value is missing');
+        return this.number();
     }
   }
 
@@ -290,58 +254,18 @@ class Reader {
     return this.fail('the string cannot be read', start);
   }
 
-  private number(first: number): JsonValue {
-    const text = this.text;
+  private number(): JsonValue {
     const start = this.position;
-    let at = start;
-    let unit = first;
-    if (unit === MINUS) {
-      unit = text.charCodeAt(++at);
-      if (unit === 73) return this.negativeInfinity(start);
-    }
-    const firstDigit = at;
-    let whole = 0;
-    if (unit === ZERO) unit = text.charCodeAt(++at);
-    else {
-      if (!(unit > ZERO && unit <= NINE)) this.fail('a value is missing', start);
-      do {
-        whole = whole * 10 + (unit - ZERO);
-        unit = text.charCodeAt(++at);
-      } while (unit >= ZERO && unit <= NINE);
-    }
-    const endOfWhole = at;
-    if (unit === DOT && isDigit(text.charCodeAt(at + 1))) {
-      at += 2;
-      while (isDigit(text.charCodeAt(at))) at++;
-      unit = text.charCodeAt(at);
-    }
-    if (unit === 101 || unit === 69) {
-      const sign = text.charCodeAt(at + 1);
-      const digits = sign === MINUS || sign === 43 ? at + 2 : at + 1;
-      if (isDigit(text.charCodeAt(digits))) {
-        at = digits + 1;
-        while (isDigit(text.charCodeAt(at))) at++;
-      }
-    }
-    this.position = at;
-    if (at !== endOfWhole) {
-      const value = Number(text.slice(start, at));
-      return Number.isInteger(value) ? new JsonFloat(value) : value;
-    }
-    const digits = at - firstDigit;
-    if (digits <= EXACT_DIGITS) return first === MINUS && whole !== 0 ? -whole : whole;
-    if (digits > MAX_INTEGER_DIGITS) this.fail(`an integer has ${digits} digits, more than ${MAX_INTEGER_DIGITS}`, start);
-    const exact = BigInt(text.slice(start, at));
-    const value = Number(exact);
-    return Number.isSafeInteger(value) ? value : exact;
+    const end = endOfNumber(this.text, start);
+    if (end === start) return this.negativeInfinity();
+    const value = numberValue(this.text, start, end);
+    if (value === undefined) this.fail(`an integer has ${end - start} digits, more than ${MAX_INTEGER_DIGITS}`);
+    this.position = end;
+    return value;
   }
 
-  private negativeInfinity(start: number): number {
-    if (!this.text.startsWith('-Infinity', start)) this.fail('a value is missing', start);
-    if (!this.allowNonFinite) this.fail('-Infinity is not a JSON number', start);
-    this.position = start + '-Infinity'.length;
-    return Number.NEGATIVE_INFINITY;
+  private negativeInfinity(): number {
+    if (this.text.charCodeAt(this.position) !== MINUS) this.fail('a value is missing');
+    return this.nonFinite('-Infinity', Number.NEGATIVE_INFINITY);
   }
 }
-
-const isDigit = (unit: number): boolean => unit >= ZERO && unit <= NINE;
