@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { checkSessionId } from '../front/session-key.js';
+import { checkSessionId } from './session-id.js';
 import { AckBody, CreateBody, FinishBody, metadataText, readBody, readSampling } from './bodies.js';
 import type { TrainerCall } from './calls.js';
 import { acceptedEncoding, queryInclude, queryInteger, readQuery } from './query.js';
