@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkSessionId, headerForm, plainKeys, secretKeys } from '../../src/front/session-key.js';
+import { headerForm, plainKeys, secretKeys } from '../../src/front/session-key.js';
+import { checkSessionId } from '../../src/trainer/session-id.js';
 import { frontUnderTest, postChat, RawClient, refusal } from './running-front.js';
 
 describe('plainKeys', () => {
