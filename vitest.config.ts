@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/build.ts',
     include: ['test/**/*.test.ts'],
     exclude: ['test/live/**', 'test/oracle/**'],
     pool: 'forks',

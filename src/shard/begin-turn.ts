@@ -5,7 +5,6 @@ import type { BuiltPrompt, RecordedTurn } from '../rendering/prompt-builder.js';
 import type { PromptForm } from '../trajectory/drift.js';
 import { turnsAbove } from '../trajectory/drift.js';
 import type { Located } from '../trajectory/message-tree.js';
-import type { PendingTurn } from '../trajectory/pending-turn.js';
 import type { TurnRecord } from '../trajectory/turn.js';
 import { fullIds, fullLength } from '../trajectory/turn-ids.js';
 import { effectiveSampling } from './effective-sampling.js';
@@ -118,8 +117,8 @@ export function turnSampling(session: Session, request: TurnRequest, promptToken
 export const bodyDigest = (protocol: string, body: Uint8Array): string => `${protocol}:${body.byteLength}:${crc32(body).toString(36)}`;
 
 /** Holds what the template said for a turn; what its base said is not needed again on this branch. */
-export function rememberPromptText(session: Session, turn: TurnRecord, pending: PendingTurn, text: string): void {
+export function rememberPromptText(session: Session, turn: TurnRecord, text: string): void {
   session.promptTexts.set(turn, text);
-  const above: TurnRecord | undefined = turnsAbove(pending.start.located.end).next().value;
+  const above: TurnRecord | undefined = turnsAbove(turn.historyEnd).next().value;
   if (above !== undefined) session.promptTexts.delete(above);
 }

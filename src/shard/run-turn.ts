@@ -171,7 +171,7 @@ export async function settle(
     return;
   }
   const { turn } = committed;
-  if (prepared !== null) rememberPromptText(session, turn, pending, prepared.built.text);
+  if (prepared !== null) rememberPromptText(session, turn, prepared.built.text);
   context.metrics.historiesTotal.inc({ cause: turn.outcome });
   context.metrics.tokensTotal.inc({ kind: 'committed' }, turn.sampled.outputIds.length);
   context.journal({ kind: 'commit', sessionId: session.id, turn });
@@ -260,7 +260,7 @@ function form(
       eosTokenIds: model.endTokenIds,
       stopTokenIds: new Set(sampling.stopTokenIds),
       reasoningOpen: model.reasoningOpen(prepared.built.text),
-      tools: request.tools,
+      tools: [...request.tools, ...(request.deferredTools ?? [])],
     },
     model.tokenizer,
     model.family,

@@ -4,6 +4,7 @@ import type { TurnRequest } from '../canonical/turn.js';
 import { engineNamed } from '../engines/registry.js';
 import { GatewayError, type ErrorValue } from '../errors.js';
 import type { Protocol } from '../protocols/protocol.js';
+import { formatTokenCount } from '../protocols/anthropic-messages.js';
 import { parseBody } from '../protocols/request-body.js';
 import { createProtocols, type Protocols } from '../protocols/registry.js';
 import { type LoadedModel, loadModel } from '../rendering/model.js';
@@ -206,18 +207,20 @@ export class Shard {
     if (parts === null) throw new GatewayError('overloaded', 'The gateway is still loading the model: try again.');
     const { context, store } = parts;
     const startedMs = performance.now();
-    const request = parseRequest(call, protocol, context);
+    const asked = parseRequest(call, protocol, context);
     context.metrics.turnStageSeconds.observe({ stage: 'parse' }, (performance.now() - startedMs) / 1000);
-    seen(request);
-    refuseOtherModel(request.model, context);
+    seen(asked);
+    refuseOtherModel(asked.model, context);
     const nowMs = Date.now();
     if (call.operation === 'count_tokens') {
       const session = opened(store.peek(call.sessionKey, nowMs));
-      const { promptTokens } = await preparePrompt(session, request, context);
-      answer.finish(JSON.stringify({ input_tokens: promptTokens }));
+      const { promptTokens } = await preparePrompt(session, asked, context);
+      answer.finish(formatTokenCount(promptTokens));
       return;
     }
     const session = opened(store.enter(call.sessionKey, nowMs));
+    const onWire = context.settings.wire.tokenIds || session.created.tokenIdsOnWire;
+    const request = onWire ? { ...asked, returnTokenIds: true } : asked;
     const digest = bodyDigest(call.protocol, call.body);
     const retried = call.retryCount > 0 ? retriedTurn(session, digest) : null;
     if (retried !== null) await retryTurn(retried, request, session, protocol, answer, context);

@@ -95,3 +95,12 @@ export function adversarialTexts(count: number, specials: readonly string[], see
   }
   return texts.slice(0, count);
 }
+
+/** Texts that are one long piece or many tiny ones, each about `length` characters: what tokenizers are slow on. */
+export function pathologicalTexts(length: number): readonly string[] {
+  const random = seededRandom(9);
+  const letters = Array.from({ length }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
+  const han = Array.from({ length }, () => String.fromCodePoint(0x4e00 + Math.floor(random() * 20000))).join('');
+  const runs = ['a', '\n', ' ', 'あ', '👍', '\u0301', '1', '=', '<|', ' \n', "'s", '.\n'].map((unit) => unit.repeat(length / unit.length));
+  return [...runs, letters, han, letters.replace(/.{7}/g, '$& ')];
+}

@@ -1,0 +1,211 @@
+import { isJsonArray, isJsonObject, JsonFloat, type JsonValue } from '../../src/canonical/json-value.js';
+import { compareCodePoints } from '../../src/canonical/json-write.js';
+import type { AssistantMessage, Message, ToolCall } from '../../src/canonical/message.js';
+
+/**
+ * What a recorder has to do, done the slow and plain way: every turn keeps a full copy of its prompt and of its history, every look-up
+ * goes through all turns. Histories are lists of words: a canonical text per message, or `turn:…` for a message that was sampled.
+ */
+export interface ReferenceTurn {
+  readonly id: string;
+  readonly order: number;
+  readonly committed: number;
+  path: string[];
+  readonly prompt: readonly number[];
+  readonly output: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly shown: AssistantMessage;
+  readonly link: { readonly to: string; readonly realign: boolean } | null;
+  readonly duplicateOf: string | null;
+}
+
+export interface ReferenceRow {
+  /** Turn ids, first to last. */
+  readonly turns: string[];
+  readonly tokens: number[];
+  readonly promptLength: number;
+}
+
+export interface ReferenceSettings {
+  readonly rerender: boolean;
+  readonly realignTokensMax: number;
+}
+
+export interface ReferencePending {
+  readonly id: string;
+  readonly order: number;
+  path: string[];
+  /** Number of leading messages that were known. */
+  readonly known: number;
+  readonly prompt: readonly number[];
+}
+
+export class ReferenceRecorder {
+  turns: ReferenceTurn[] = [];
+  readonly rewritten: ReferenceTurn[] = [];
+  readonly #open: ReferencePending[] = [];
+  #committed = 0;
+
+  constructor(private readonly settings: ReferenceSettings) {}
+
+  /** The history as words. */
+  locate(root: string, messages: readonly Message[]): string[] {
+    const path = [root];
+    let calls: (readonly [string | null, boolean])[] = [];
+    for (const message of messages) {
+      if (message.role === 'assistant') {
+        path.push(this.#sampled(path, message) ?? canonical(message));
+        calls = message.toolCalls.map((call) => [call.id, false]);
+      } else if (message.role === 'tool') {
+        const place = calls.findIndex(([id, answered]) => !answered && (message.toolCallId === null || message.toolCallId === id));
+        if (place >= 0) calls[place] = [calls[place]![0], true];
+        path.push(`tool ${place} ${message.isError} ${solid(message.content)}`);
+      } else path.push(`${message.role} ${solid(message.content)}`);
+    }
+    return path;
+  }
+
+  begin(id: string, order: number, path: string[], prompt: readonly number[]): ReferencePending {
+    let known = 0;
+    while (known < path.length && this.turns.some((turn) => startsWith([...turn.path, `turn:${turn.id}`], path.slice(0, known + 1))))
+      known++;
+    const pending = { id, order, path: [...path], known, prompt: [...prompt] };
+    this.#open.push(pending);
+    return pending;
+  }
+
+  commit(pending: ReferencePending, output: readonly number[], logprobs: readonly number[], shown: AssistantMessage): void {
+    const { id, order, prompt } = pending;
+    const link = this.#link(pending, output.length);
+    if (this.settings.rerender && this.settings.realignTokensMax > 0) this.#absorbRewrite(pending);
+    const path = [...pending.path];
+    const twin = this.turns.find((turn) => same(turn.path, path) && same(turn.prompt, prompt));
+    this.turns.push({
+      id,
+      order,
+      committed: this.#committed++,
+      path,
+      prompt,
+      output: [...output],
+      logprobs: [...logprobs],
+      shown,
+      link,
+      duplicateOf: twin?.id ?? null,
+    });
+  }
+
+  /** Maximal chains that sampled something of their own, depth first by the time at which turns began. */
+  rows(): ReferenceRow[] {
+    const chainOf = (turn: ReferenceTurn): ReferenceTurn[] => {
+      const before = turn.link === null ? undefined : this.turns.find((other) => other.id === turn.link!.to);
+      return before === undefined ? [turn] : [...chainOf(before), turn];
+    };
+    const chains = this.turns.map(chainOf);
+    const isEnd = (chain: ReferenceTurn[]) => !chains.some((other) => other.length > chain.length && startsWith(other, chain));
+    const ends = chains.filter(isEnd).sort((a, b) => compareOrders(a, b));
+    return ends.map((chain) => {
+      const last = chain.at(-1)!;
+      return { turns: chain.map((turn) => turn.id), tokens: [...last.prompt, ...last.output], promptLength: chain[0]!.prompt.length };
+    });
+  }
+
+  #link(pending: ReferencePending, outputTokens: number): ReferenceTurn['link'] {
+    const { prompt, path } = pending;
+    const above = path
+      .filter((word) => word.startsWith('turn:'))
+      .map((word) => [...this.turns, ...this.rewritten].find((turn) => `turn:${turn.id}` === word)!);
+    const nearest = above.at(-1);
+    if (nearest === undefined) return null;
+    const clean = above.findLast((turn) => startsWith(prompt, [...turn.prompt, ...turn.output]));
+    if (clean === nearest) return { to: nearest.id, realign: false };
+    const inLastOutput = startsWith(prompt, nearest.prompt) && prompt.length > nearest.prompt.length;
+    if (inLastOutput && this.settings.rerender && outputTokens < this.settings.realignTokensMax) return { to: nearest.id, realign: true };
+    return clean === undefined ? null : { to: clean.id, realign: false };
+  }
+
+  #absorbRewrite(pending: ReferencePending): void {
+    const { path, known } = pending;
+    const above = path.slice(0, known);
+    const word = path[known];
+    if (word === undefined || !word.startsWith('assistant ')) return;
+    const beside = this.turns.filter((turn) => same(turn.path, above));
+    const foreign = this.turns.some((turn) => startsWith(turn.path, above) && turn.path[known]?.startsWith('assistant '));
+    const [only] = beside;
+    if (beside.length !== 1 || foreign || only!.output.length >= this.settings.realignTokensMax) return;
+    this.turns = this.turns.filter((turn) => turn !== only);
+    this.rewritten.push(only!);
+    const rename = (words: string[]) => words.map((old, i) => (i === known && old === `turn:${only!.id}` ? word : old));
+    for (const held of [...this.turns, ...this.#open]) held.path = rename(held.path);
+  }
+
+  #sampled(path: readonly string[], echo: AssistantMessage): string | undefined {
+    const here = this.turns.filter((turn) => same(turn.path, path));
+    const issued = here.filter(
+      (turn) =>
+        turn.id === echo.turnHint ||
+        turn.shown.toolCalls.some((call) => call.id !== null && echo.toolCalls.some((other) => other.id === call.id)),
+    );
+    const [named, ...others] = issued;
+    if (named !== undefined && others.length === 0 && fits(echo, named.shown, true)) return `turn:${named.id}`;
+    const exact = here.findLast((turn) => canonical(turn.shown) === canonical(echo));
+    if (exact !== undefined) return `turn:${exact.id}`;
+    const close = here.filter((turn) => fits(echo, turn.shown, false));
+    const alike = close.every((turn) => canonical(turn.shown) === canonical(close[0]!.shown));
+    return close.length > 0 && alike ? `turn:${close.at(-1)!.id}` : undefined;
+  }
+}
+
+function fits(echo: AssistantMessage, shown: AssistantMessage, named: boolean): boolean {
+  if (canonical(echo) === canonical(shown)) return true;
+  const text = (echo.content ?? '').trim();
+  if (text !== (shown.content ?? '').trim() && !(named && text === '' && echo.toolCalls.length > 0)) return false;
+  const reasoning = (echo.reasoning ?? '').trim();
+  if (reasoning !== '' && reasoning !== (shown.reasoning ?? '').trim()) return false;
+  if (echo.toolCalls.length !== shown.toolCalls.length) return false;
+  return shown.toolCalls.every((call, i) => {
+    const other = echo.toolCalls[i]!;
+    if (canonicalCall(call) === canonicalCall(other)) return true;
+    return (
+      named &&
+      call.value === undefined &&
+      call.arguments.trim() !== '' &&
+      call.id === other.id &&
+      [call.name, 'invalid'].includes(other.name)
+    );
+  });
+}
+
+function canonical(message: AssistantMessage): string {
+  return `assistant ${JSON.stringify([solid(message.content), solid(message.reasoning), message.toolCalls.map(canonicalCall)])}`;
+}
+
+function canonicalCall(call: ToolCall): string {
+  const value = call.arguments.trim() === '' ? new Map() : call.value;
+  return `${call.name} ${value === undefined ? `text ${call.arguments}` : canonicalJson(value)}`;
+}
+
+function canonicalJson(value: JsonValue): string {
+  if (value instanceof JsonFloat) return String(value.value + 0);
+  if (typeof value === 'number') return String(value + 0);
+  if (isJsonArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (isJsonObject(value)) {
+    const members = [...value].sort(([a], [b]) => compareCodePoints(a, b));
+    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`;
+  }
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+}
+
+const solid = (text: string | null): string => ((text ?? '').trim() === '' ? '' : text!);
+
+function same<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && startsWith(a, b);
+}
+
+function startsWith<T>(whole: readonly T[], start: readonly T[]): boolean {
+  return start.length <= whole.length && start.every((item, i) => item === whole[i]);
+}
+
+function compareOrders(a: readonly ReferenceTurn[], b: readonly ReferenceTurn[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]!.order - b[i]!.order;
+  return a.length - b.length;
+}
