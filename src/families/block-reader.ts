@@ -60,16 +60,14 @@ function parseBlocks(grammar: BlockGrammar, shape: ReplyShape, given: ReplyText)
       continue;
     }
     if (hit === null) break;
-    if (scan.isBlank(from, hit.start)) builder.markup(hit.start);
-    else {
-      builder.content(behindBlock ? hit.start : hit.start - suffixLength(scan.body, from, hit.start, shape.callLead));
-      builder.markup(hit.start);
-    }
+    const blank = scan.isBlank(from, hit.start);
+    if (!blank) builder.content(behindBlock ? hit.start : hit.start - suffixLength(scan.body, from, hit.start, shape.callLead));
+    builder.lead(hit.start);
     grammar.readBlock(context, hit);
     if (builder.position <= hit.start) builder.unparsed(hit.end);
     behindBlock = true;
   }
-  if (behindBlock && scan.isBlank(builder.position, builder.end)) builder.markup(builder.end);
+  if (behindBlock && !builder.endsUnparsed && scan.isBlank(builder.position, builder.end)) builder.markup(builder.end);
   return builder.finish(grammar.name);
 }
 

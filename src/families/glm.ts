@@ -57,7 +57,7 @@ function keyValueFamily(tags: KeyValueTags, shape: ReplyShape): Family {
     open: [tags.open],
     close: [...new Set([tags.close, CLOSE])],
     oneCall: true,
-    callOpen: /([^<>\n]+)/y,
+    callOpen: /([^\s<>{}"'()]+)/y,
     callPrefix: null,
     callClose: null,
     parameter: { open: /<arg_key>([^<>]+)<\/arg_key>\s*<arg_value>/y, openPrefix: '<arg_key>', close: '</arg_value>', valuePad: '' },

@@ -102,7 +102,7 @@ function readHeader(text: string, named: boolean): Header | null {
     /\bto=[^\s<]+/g,
     '',
   );
-  const odd = constrain.length > 1 || !/^\s*(?:[A-Za-z]+\s*)?$/.test(rest) || (channel === null && recipient === null);
+  const odd = constrain.length > 1 || !/^\s*(?:[A-Za-z]+\s*)?$/.test(rest) || channel === null;
   return { channel, recipient, odd };
 }
 

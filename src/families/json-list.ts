@@ -57,6 +57,7 @@ function readList(context: BlockContext, opener: Hit, tags: ListTags): void {
     builder.unparsed(unreadEnd(context, opener, tags));
     return;
   }
+  if (scan.body[start] !== '[') builder.illFormed();
   for (const item of calls.items) {
     builder.markup(item.start);
     if (!item.complete) builder.illFormed();

@@ -17,9 +17,9 @@ export interface LocatedValue {
   readonly value: JsonValue;
 }
 
-/** Reads the JSON array or object that begins at `start`. */
+/** Reads the JSON object, array or string that begins at `start`. */
 export function locateJson(text: string, start: number): LocatedValue | null {
-  const end = bracketEnd(text, start);
+  const end = text.charCodeAt(start) === QUOTE ? stringEnd(text, start) : bracketEnd(text, start);
   if (end < 0) return null;
   const value = readJson(text.slice(start, end));
   return value === undefined ? null : { start, end, value };

@@ -7,7 +7,7 @@ import { wholeTurnFamily } from './whole-turn.js';
 
 const PYTHON_TAG = '<|python_tag|>';
 
-const makeJson: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama3-json', readTurn: readJsonTurn }, shape);
+const makeJson: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama3-json', strays: [PYTHON_TAG], readTurn: readJsonTurn }, shape);
 
 /** Llama 3.1 to 3.3: the turn is one JSON object; `<|python_tag|>` comes before built-in tools, `brave_search.call(query="x")`. */
 export const llama3Json: FamilyEntry = {
@@ -19,7 +19,8 @@ export const llama3Json: FamilyEntry = {
   turnEnds: ['<|eom_id|>'],
 };
 
-const makePython: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama3-pythonic', readTurn: readPythonTurn }, shape);
+const makePython: MakeFamily = (shape) =>
+  wholeTurnFamily({ name: 'llama3-pythonic', strays: [PYTHON_TAG], readTurn: readPythonTurn }, shape);
 
 /** Llama 3.2 and whoever writes the turn as a list of Python calls, `[f(a=1), g()]`. */
 export const llama3Pythonic: FamilyEntry = {
@@ -35,8 +36,13 @@ function readJsonTurn(context: BlockContext, start: number): void {
   const tagged = scan.here(PYTHON_TAG, start);
   const at = tagged ? scan.skipSpace(start + PYTHON_TAG.length) : start;
   const calls = readBareObjects(scan, at) ?? (tagged ? builtinCall(context, at) : null);
-  if (calls !== null) putCalls(builder, calls);
-  else if (tagged || looksLikeObjectCall(scan.body, at)) builder.unparsed(builder.end);
+  if (calls !== null) {
+    putCalls(builder, calls);
+    const next = scan.skipSpace(calls.end);
+    const behind = scan.body[next] === ';' ? scan.skipSpace(next + 1) : next;
+    if (looksLikeObjectCall(scan.body, behind)) builder.unparsed(builder.end);
+    else if (behind >= builder.end) builder.markup(behind);
+  } else if (tagged || looksLikeObjectCall(scan.body, at)) builder.unparsed(builder.end);
 }
 
 function builtinCall({ scan }: BlockContext, start: number): CallItems | null {

@@ -9,7 +9,7 @@ import { wholeTurnFamily } from './whole-turn.js';
 const OPEN = '<|python_start|>';
 const CLOSE = '<|python_end|>';
 
-const make: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama4', readTurn }, shape);
+const make: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama4', strays: [OPEN, CLOSE], readTurn }, shape);
 
 /**
  * Llama 4: `<|python_start|>words<|python_end|>{"name": …, "parameters": {…}}{…}` as its template prints a turn with
@@ -25,7 +25,10 @@ export const llama4: FamilyEntry = {
 function readTurn(context: BlockContext, start: number): void {
   const { scan, builder } = context;
   let at = start;
-  if (scan.here(OPEN, at)) {
+  const open = scan.next(OPEN, start);
+  if (open >= 0) {
+    builder.content(scan.isBlank(start, open) ? builder.position : open);
+    at = open;
     builder.markup(at + OPEN.length);
     const close = scan.next(CLOSE, builder.position);
     const inner = scan.skipSpace(builder.position);

@@ -53,8 +53,8 @@ function callAt({ scan, tool }: BlockContext, start: number): CallAt | null {
   const read = readNodes(scan, CALL_OPEN.lastIndex, 0);
   if (read === null) return null;
   const behind = scan.skipSpace(read.end);
-  const closed = scan.here(SECTION.callClose, behind);
-  if (!closed && behind < scan.body.length && !scan.body.startsWith(NS, behind)) return null;
+  const ended = scan.here(SECTION.callClose, behind);
+  if (!ended && behind < scan.body.length && !scan.body.startsWith(NS, behind)) return null;
 
   const definition = tool(name);
   const value = new Map<string, JsonValue>();
@@ -66,7 +66,7 @@ function callAt({ scan, tool }: BlockContext, start: number): CallAt | null {
   }
   const error = wrong.length === 0 ? null : { code: 'schema_mismatch', message: wrong.join('; ') };
   const call = { name, arguments: writeJson(value), value, error, id: null };
-  return { call, end: closed ? behind + SECTION.callClose.length : read.end, closed };
+  return { call, end: ended ? behind + SECTION.callClose.length : read.end, closed: ended && read.closed };
 }
 
 interface Node {
@@ -79,25 +79,30 @@ interface Node {
 interface ReadNodes {
   readonly nodes: readonly Node[];
   readonly end: number;
+  /** Whether no text holds a tag that was not closed. */
+  readonly closed: boolean;
 }
 
 /** Reads sibling tags until something else comes; `null` where one is not closed. */
 function readNodes(scan: MarkerScan, start: number, depth: number): ReadNodes | null {
   if (depth > MAX_DEPTH) return null;
   const nodes: Node[] = [];
+  let closed = true;
   let end = start;
   for (;;) {
     TAG.lastIndex = scan.skipSpace(end);
     const at = TAG.lastIndex;
     const tag = TAG.exec(scan.body)?.[1];
-    if (tag === undefined || scan.here(SECTION.callOpen, at) || scan.here(SECTION.open[0]!, at)) return { nodes, end };
+    if (tag === undefined || scan.here(SECTION.callOpen, at) || scan.here(SECTION.open[0]!, at)) return { nodes, end, closed };
     const from = TAG.lastIndex;
     const close = `${NS}</${tag}>`;
     const inner = readNodes(scan, from, depth + 1);
     const children = inner !== null && inner.nodes.length > 0 && scan.here(close, scan.skipSpace(inner.end)) ? inner.nodes : [];
     const closeAt = children.length > 0 && inner !== null ? scan.skipSpace(inner.end) : scan.body.indexOf(close, from);
     if (closeAt < 0) return null;
-    nodes.push({ tag, text: scan.body.slice(from, closeAt), children });
+    const text = scan.body.slice(from, closeAt);
+    if (children.length === 0 ? text.includes(NS) : inner?.closed === false) closed = false;
+    nodes.push({ tag, text, children });
     end = closeAt + close.length;
   }
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../canonical/json-value.js';
 import { writeJson } from '../canonical/json-write.js';
 import type { Family } from './family.js';
 import { plainReply } from './reply-shape.js';
@@ -52,7 +53,7 @@ export function probeConventions(probe: TemplateProbe, calls: PrintedCalls | nul
   const ends = turnEnds(probe, calls, family);
   return {
     argumentsAs: turn.argumentsAs,
-    keepsArgumentText: calls !== null && keepsText(probe, calls.turn),
+    keepsArgumentText: calls !== null && keepsText(probe, calls.turn, family),
     acceptsToolRole: withResults?.includes(RESULT_MARK) ?? false,
     takesMidListSystem: takesMidListSystem(probe),
     printsToolCallIds: ids.some((id) => calls?.text.includes(id) === true || withResults?.includes(id) === true),
@@ -60,9 +61,11 @@ export function probeConventions(probe: TemplateProbe, calls: PrintedCalls | nul
   };
 }
 
-function keepsText(probe: TemplateProbe, turn: ProbeTurn): boolean {
+function keepsText(probe: TemplateProbe, turn: ProbeTurn, family: Family): boolean {
   const text = probe.afterUser({ messages: [userMessage(USER_MARK), assistantMessage({ ...turn, argumentsAs: 'string' })], tools: true });
-  return text?.includes(writeJson(FIRST_ARGUMENTS)) ?? false;
+  if (text === null) return false;
+  const call = family.parse(plainReply(text)).toolCalls[0];
+  return call?.arguments === writeJson(FIRST_ARGUMENTS) && isJsonObject(call.value);
 }
 
 function takesMidListSystem(probe: TemplateProbe): boolean {

@@ -1,5 +1,5 @@
 import type { BlockContext } from './block-reader.js';
-import type { Hit } from './marker-scan.js';
+import type { Hit, MarkerScan } from './marker-scan.js';
 import type { ReadCall } from './span-builder.js';
 
 export interface CallAt {
@@ -20,49 +20,50 @@ export interface Section {
   readonly callAt: (context: BlockContext, start: number) => CallAt | null;
 }
 
+type Part = { readonly start: number; readonly end: number; readonly read: CallAt | null };
+
 /**
  * Reads a section, or a run of calls that stand outside of one. White space between calls is markup; anything else is
- * left unparsed, and reading goes on with the next call.
+ * left unparsed, and reading goes on with the next call. A section without a call that can be read is unparsed whole.
  */
 export function readSection(context: BlockContext, opener: Hit, section: Section): void {
-  const { scan, builder } = context;
+  const { builder } = context;
   const bare = !section.open.includes(opener.marker);
-  if (!bare) {
-    const first = scan.skipSpace(opener.end);
-    const empty = scan.hereOneOf(section.close, first);
-    if (empty !== null || first >= builder.end) {
-      builder.unparsed(empty?.end ?? builder.end);
-      return;
-    }
-    builder.markup(opener.end);
-  } else if (section.open.length > 0) builder.illFormed();
-
-  for (;;) {
-    const at = scan.skipSpace(builder.position);
-    const close = scan.hereOneOf(section.close, at);
-    if (close !== null) {
-      builder.markup(close.end);
-      return;
-    }
-    if (at >= builder.end || scan.hereOneOf(section.open, at) !== null) {
-      if (!bare && !context.stoppedAtCall) builder.illFormed();
-      return;
-    }
-    const read = section.callAt(context, at);
-    if (read !== null) {
-      builder.markup(at);
+  const parts: Part[] = [];
+  const closed = collect(context, bare ? opener.start : opener.end, bare, section, parts);
+  const end = closed?.end ?? parts.at(-1)?.end ?? opener.end;
+  if (parts.every((part) => part.read === null)) {
+    builder.unparsed(end);
+    return;
+  }
+  if (bare ? section.open.length > 0 : closed === null && !context.stoppedAtCall) builder.illFormed();
+  for (const { start, end: partEnd, read } of parts) {
+    builder.markup(start);
+    if (read === null) builder.unparsed(partEnd);
+    else {
       if (!read.closed) builder.illFormed();
-      builder.call(read.end, read.call);
-    } else if (bare && at > opener.start) return;
-    else builder.unparsed(unreadEnd(context, at, section));
+      builder.call(partEnd, read.call);
+    }
+  }
+  builder.markup(end);
+}
+
+/** Fills `parts` from `from` on; answers the closing tag, or `null` where the section ends without one. */
+function collect({ scan, ...context }: BlockContext, from: number, bare: boolean, section: Section, parts: Part[]): Hit | null {
+  for (let at = scan.skipSpace(from); ; at = scan.skipSpace(parts.at(-1)?.end ?? at)) {
+    const close = scan.hereOneOf(section.close, at);
+    if (close !== null) return close;
+    if (at >= scan.body.length || scan.hereOneOf(section.open, at) !== null) return null;
+    const read = section.callAt({ scan, ...context }, at);
+    if (read === null && bare && parts.length > 0) return null;
+    parts.push({ start: at, end: read?.end ?? unreadEnd(scan, at, section), read });
   }
 }
 
 /** Where a stretch of a section that is no call ends: behind a call's closing tag, before the next call or the section's end. */
-function unreadEnd(context: BlockContext, start: number, section: Section): number {
-  const { scan, builder } = context;
+function unreadEnd(scan: MarkerScan, start: number, section: Section): number {
   const next = scan.nearest([section.callOpen, ...section.close, ...section.open], start + 1);
   const close = scan.next(section.callClose, start);
   if (close >= 0 && (next === null || close < next.start)) return close + section.callClose.length;
-  return next?.start ?? builder.end;
+  return next?.start ?? scan.body.length;
 }

@@ -14,6 +14,7 @@ export class SpanBuilder {
   private reasoningText: string | null = null;
   private wrong = false;
   private at = 0;
+  private leadEnd = 0;
 
   /** `end` is where the sampled text ends and the stop begins. */
   constructor(
@@ -21,17 +22,28 @@ export class SpanBuilder {
     readonly end: number,
   ) {}
 
+  /** Where the next stretch begins; a lead lies before it. */
   get position(): number {
-    return this.at;
+    return Math.max(this.at, this.leadEnd);
   }
 
   get callCount(): number {
     return this.calls.length;
   }
 
+  /** Whether what was given last could not be read. */
+  get endsUnparsed(): boolean {
+    return this.spans.at(-1)?.kind === 'unparsed';
+  }
+
   /** Delimiters and the white space that belongs to them. */
   markup(end: number): void {
     this.push('markup', end);
+  }
+
+  /** White space before a block: markup where the block is read, content where it is not. */
+  lead(end: number): void {
+    this.leadEnd = end;
   }
 
   content(end: number): void {
@@ -46,10 +58,12 @@ export class SpanBuilder {
   /** What the grammar cannot read: the client sees it as content, the reply is ill-formed. */
   unparsed(end: number): void {
     this.wrong = true;
+    if (this.leadEnd > this.at) this.content(this.leadEnd);
     this.contentText += this.push('unparsed', end);
   }
 
   call(end: number, call: ReadCall): void {
+    if (this.leadEnd > this.at) this.markup(this.leadEnd);
     const start = this.at;
     const stop = this.clamp(end);
     this.calls.push({ ...call, start, end: stop });

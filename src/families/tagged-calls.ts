@@ -1,3 +1,4 @@
+import { isJsonObject } from '../canonical/json-value.js';
 import { type BlockContext, type BlockGrammar, blockFamily } from './block-reader.js';
 import type { Family } from './family.js';
 import type { Hit } from './marker-scan.js';
@@ -66,14 +67,18 @@ function readOneCall(context: BlockContext, opener: Hit, dialect: CallDialect, t
   const { scan, builder } = context;
   const bare = !dialect.open.includes(opener.marker);
   const read = callAt(context, bare ? opener.start : scan.skipSpace(opener.end), dialect, tags);
-  if (read === null) {
+  const close = read === null ? null : scan.hereOneOf(dialect.close, scan.skipSpace(read.end));
+  if (read === null || (close === null && isBareName(read, dialect))) {
     builder.unparsed(blockEnd(context, opener, dialect));
     return;
   }
-  const close = scan.hereOneOf(dialect.close, scan.skipSpace(read.end));
   if (bare || close === null || !read.closed) builder.illFormed();
   builder.call(close?.end ?? read.end, read.call);
 }
+
+/** A name that nothing follows may have been cut. */
+const isBareName = ({ call }: CallAt, dialect: CallDialect): boolean =>
+  dialect.callPrefix === null && isJsonObject(call.value) && call.value.size === 0;
 
 /** Where a block that cannot be read ends: behind its closing tag, before the next block, or at the end of the reply. */
 function blockEnd(context: BlockContext, opener: Hit, dialect: CallDialect): number {

@@ -8,6 +8,8 @@ import { SpanBuilder } from './span-builder.js';
 /** A family whose calls begin where the answer begins, without tags. */
 export interface WholeTurnGrammar {
   readonly name: string;
+  /** Markers that mean nothing where the grammar does not read them. */
+  readonly strays: readonly string[];
   /** Reads from the first character of the answer that is no white space; what it leaves is content. */
   readonly readTurn: (context: BlockContext, start: number) => void;
 }
@@ -24,7 +26,11 @@ export function wholeTurnFamily(grammar: WholeTurnGrammar, shape: ReplyShape): F
       const lead = shape.contentLead;
       if (builder.position === 0 && lead !== '' && scan.body.startsWith(lead)) builder.markup(lead.length);
       grammar.readTurn({ scan, builder, stoppedAtCall: false, tool: toolFinder(reply.tools) }, scan.skipSpace(builder.position));
-      if (builder.callCount > 0 && scan.isBlank(builder.position, builder.end)) builder.markup(builder.end);
+      for (let stray = scan.nearest(grammar.strays, builder.position); stray !== null; stray = scan.nearest(grammar.strays, stray.end)) {
+        builder.content(stray.start);
+        builder.unparsed(stray.end);
+      }
+      if (builder.callCount > 0 && !builder.endsUnparsed && scan.isBlank(builder.position, builder.end)) builder.markup(builder.end);
       return builder.finish(grammar.name);
     },
   };
