@@ -17,7 +17,11 @@ const NUMBER = { type: 'integer' };
 
 const FUNCTIONS = [
   { name: 'read_file', description: 'Lines of a file.', schema: parameters({ path: TEXT, from: NUMBER, to: NUMBER }, ['path']) },
-  { name: 'run', description: 'Runs a command and returns what it printed.', schema: parameters({ command: TEXT, timeout_s: NUMBER }, ['command']) },
+  {
+    name: 'run',
+    description: 'Runs a command and returns what it printed.',
+    schema: parameters({ command: TEXT, timeout_s: NUMBER }, ['command']),
+  },
 ];
 
 /** The tools in each dialect. */
@@ -26,8 +30,19 @@ export const TOOLS = {
   messages: FUNCTIONS.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
 };
 
-/** Tokens of the words around the texts, about: opening with tools, a user turn, an assistant turn, the last header. */
-export const FRAME = { head: 250, user: 9, assistant: 4, open: 3 };
+/** Python's spelling of JSON, which templates print. */
+const spaced = (value) =>
+  JSON.stringify(value, null, 1)
+    .replace(/\n\s*/g, ' ')
+    .replace(/([{[]) /g, '$1')
+    .replace(/ ([}\]])/g, '$1');
+
+/** What the bench's chat template puts around the texts; the tokens are counted with the model's own tokenizer. */
+export const FRAME_TEXTS = {
+  head: `<|im_start|>system\n${SYSTEM}\n\nFunctions that can be called, one JSON object a line:\n<tools>\n${TOOLS.chat.map(spaced).join('\n')}\n</tools>\nA call is one JSON object between two tags, and several calls are written one below the other:\n<tool_call>\n{"name": "function", "arguments": {"argument": "value"}}\n</tool_call><|im_end|>\n`,
+  user: '<|im_start|>user\n\n\nNext comes tag<|im_end|>\n',
+  assistant: '<|im_start|>assistant\n\n',
+};
 
 /** What stands before the tag word that ends each user text and chooses the reply. */
 export const CUE = 'Next comes';

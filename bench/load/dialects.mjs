@@ -12,7 +12,8 @@ export const DIALECTS = {
     path: '/v1/chat/completions',
     headers: (key) => ({ authorization: `Bearer ${key}` }),
     open: `{"model":"bench","messages":[${messageJson('system', SYSTEM)}`,
-    close: (maxTokens, stream) => `],"tools":${JSON.stringify(TOOLS.chat)},"max_tokens":${maxTokens},"temperature":1${stream ? ',"stream":true' : ''}}`,
+    close: (maxTokens, stream) =>
+      `],"tools":${JSON.stringify(TOOLS.chat)},"max_tokens":${maxTokens},"temperature":1${stream ? ',"stream":true' : ''}}`,
     user: (text) => `,${messageJson('user', text)}`,
     assistant: (text) => `,${messageJson('assistant', text)}`,
     textOf: (body) => JSON.parse(body).choices[0].message.content,
@@ -23,7 +24,8 @@ export const DIALECTS = {
     path: '/v1/messages',
     headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
     open: `{"model":"bench","system":${JSON.stringify(SYSTEM)},"messages":[`,
-    close: (maxTokens, stream) => `],"tools":${JSON.stringify(TOOLS.messages)},"max_tokens":${maxTokens},"temperature":1${stream ? ',"stream":true' : ''}}`,
+    close: (maxTokens, stream) =>
+      `],"tools":${JSON.stringify(TOOLS.messages)},"max_tokens":${maxTokens},"temperature":1${stream ? ',"stream":true' : ''}}`,
     user: (text, first) => `${first ? '' : ','}${messageJson('user', text)}`,
     assistant: (text) => `,${messageJson('assistant', [{ type: 'text', text }])}`,
     textOf: (body) =>

@@ -2,8 +2,9 @@
 // and the last ones are read. Speaks vLLM's /inference/v1/generate.
 //
 //   node bench/load/engine.mjs --model DIR [--port 0]
-import { parseArgs } from 'node:util';
+
 import { App, us_socket_local_port as localPort } from 'uWebSockets.js';
+import { parseArgs } from 'node:util';
 import { loadWords, reply } from './vocabulary.mjs';
 
 const { values: args } = parseArgs({ options: { model: { type: 'string' }, port: { type: 'string', default: '0' } } });
@@ -17,10 +18,24 @@ function choiceJson(which, tokens) {
   let json = choices.get(key);
   if (json === undefined) {
     const { ids, logprobs } = reply(vocabulary, which, tokens);
-    const content = ids.map((id, i) => ({ token_id: id, logprob: logprobs[i], rank: 1, top_logprobs: [{ token_id: id, logprob: logprobs[i], rank: 1 }] }));
+    const content = ids.map((id, i) => ({
+      token_id: id,
+      logprob: logprobs[i],
+      rank: 1,
+      top_logprobs: [{ token_id: id, logprob: logprobs[i], rank: 1 }],
+    }));
     const spans = [{ version: 'default', start: 0, end: tokens }];
     json = JSON.stringify([
-      { index: 0, finish_reason: 'stop', stop_reason: null, token_ids: ids, routed_experts: null, sampling_mask: null, weight_versions: spans, logprobs: { content } },
+      {
+        index: 0,
+        finish_reason: 'stop',
+        stop_reason: null,
+        token_ids: ids,
+        routed_experts: null,
+        sampling_mask: null,
+        weight_versions: spans,
+        logprobs: { content },
+      },
     ]);
     choices.set(key, json);
   }
@@ -38,7 +53,10 @@ function answer(body) {
   const rest = body.toString('latin1', 0, open) + body.toString('latin1', close);
   const tokens = Number(/"max_tokens":\s*(\d+)/.exec(rest)?.[1] ?? 16);
   const id = /"request_id":\s*"([^"]*)"/.exec(rest)?.[1] ?? String(stats.requests);
-  const tail = body.toString('latin1', Math.max(open + 1, close - 200), close).split(',').map(Number);
+  const tail = body
+    .toString('latin1', Math.max(open + 1, close - 200), close)
+    .split(',')
+    .map(Number);
   const which = vocabulary.tagById.get(tail.findLast((it) => vocabulary.tagById.has(it))) ?? 0;
   stats.requests++;
   stats.promptTokens += promptTokens;
@@ -66,7 +84,11 @@ App()
       const text = answer(body);
       if (text !== null) return json(response, text);
       stats.refused++;
-      json(response, '{"error":{"message":"token_ids missing","type":"Bad Request","param":"body.token_ids","code":400}}', '400 Bad Request');
+      json(
+        response,
+        '{"error":{"message":"token_ids missing","type":"Bad Request","param":"body.token_ids","code":400}}',
+        '400 Bad Request',
+      );
     });
   })
   .get('/health', (response) => response.end())

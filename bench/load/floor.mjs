@@ -4,12 +4,18 @@
 // engine's reply, and encodes the new text with the product's own encoder.
 //
 //   node bench/load/floor.mjs --model DIR --engine URL [--port 0] [--limit]
+
+import { App, us_socket_local_port as localPort } from 'uWebSockets.js';
 import { parseArgs } from 'node:util';
 import { Piscina } from 'piscina';
-import { App, us_socket_local_port as localPort } from 'uWebSockets.js';
 
 const { values: args } = parseArgs({
-  options: { model: { type: 'string' }, engine: { type: 'string' }, port: { type: 'string', default: '0' }, limit: { type: 'boolean', default: false } },
+  options: {
+    model: { type: 'string' },
+    engine: { type: 'string' },
+    port: { type: 'string', default: '0' },
+    limit: { type: 'boolean', default: false },
+  },
 });
 const shard = new Piscina({
   filename: new URL('./floor-shard.mjs', import.meta.url).href,

@@ -3,14 +3,27 @@ import { fileURLToPath } from 'node:url';
 import { launch, listeningUrl, untilReady } from './processes.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const DIST = process.env.DIST ? fileURLToPath(process.env.DIST) : here('../../dist');
+/** DIST names another folder of compiled files, with a slash at its end. */
+const DIST = fileURLToPath(new URL(process.env.DIST ?? '../../dist/', import.meta.url));
 
 const node = (args, options) => launch(process.execPath, args, options);
 
 /** Starts the gateway and waits until it takes turns. */
 export async function startOurs({ engines, model, engine = 'vllm', shards, more = [] }, options) {
   const urls = engines.flatMap((url) => ['--engine-url', url]);
-  const args = [`${DIST}/main.js`, 'serve', '--engine', engine, ...urls, '--model', model, '--port', '0', ...(shards ? ['--shards', String(shards)] : []), ...more];
+  const args = [
+    `${DIST}main.js`,
+    'serve',
+    '--engine',
+    engine,
+    ...urls,
+    '--model',
+    model,
+    '--port',
+    '0',
+    ...(shards ? ['--shards', String(shards)] : []),
+    ...more,
+  ];
   const program = node(args, options);
   const url = await listeningUrl(program);
   await untilReady(program, `${url}/readyz`);
@@ -29,9 +42,8 @@ export async function startInstantEngine({ model }, options) {
 }
 
 /** An engine with the latency model of a real one. */
-export async function startSimEngine({ model, window, more = [] }, options) {
-  const args = [`${DIST}/main.js`, 'sim-engine', '--port', '0', '--model', model, '--policy', 'random', '--latency', 'gpu', '--window', String(window), '--ledger', '0', ...more];
-  const program = node(args, options);
+export async function startSimEngine({ model, window }, options) {
+  const program = node([here('sim.mjs'), '--model', model, '--window', String(window)], options);
   const url = await listeningUrl(program);
   return { program, url, statsUrl: `${url}/sim/counters` };
 }

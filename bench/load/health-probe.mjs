@@ -28,5 +28,11 @@ for (let due = performance.now(); running; due += EVERY_MS) {
   latenciesMs.push(performance.now() - from);
 }
 latenciesMs.sort((a, b) => a - b);
-parentPort.postMessage({ probes: latenciesMs.length, failures, p50Ms: percentile(latenciesMs, 0.5), p99Ms: percentile(latenciesMs, 0.99), maxMs: latenciesMs.at(-1) ?? 0 });
+parentPort.postMessage({
+  probes: latenciesMs.length,
+  failures,
+  p50Ms: percentile(latenciesMs, 0.5),
+  p99Ms: percentile(latenciesMs, 0.99),
+  maxMs: latenciesMs.at(-1) ?? 0,
+});
 await pool.destroy();

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
-import { CELLS, CUE, FRAME, plannedPrompts } from './cells.mjs';
+import { CELLS, CUE, plannedPrompts } from './cells.mjs';
 import { DIALECTS, streamedText } from './dialects.mjs';
 import { percentile } from './figures.mjs';
 import { machineBusyMs, sleep, usageOf } from './processes.mjs';
@@ -35,11 +35,13 @@ const { values: args } = parseArgs({
 });
 const cell = CELLS[args.cell];
 const dialect = DIALECTS[args.protocol];
-if (!cell || !dialect) throw new Error(`no cell "${args.cell}" or protocol "${args.protocol}": ${Object.keys(CELLS)}; ${Object.keys(DIALECTS)}`);
+if (!cell || !dialect)
+  throw new Error(`no cell "${args.cell}" or protocol "${args.protocol}": ${Object.keys(CELLS)}; ${Object.keys(DIALECTS)}`);
 const agents = Number(args.agents);
 const least = Math.max(agents, Number(args.sessions ?? cell.sessions));
 const vocabulary = loadWords(args.model);
 const texts = loadTexts(args.model);
+const { frame } = texts;
 const replies = vocabulary.tags.map((_, which) => reply(vocabulary, which, cell.replyTokens).text);
 const planned = plannedPrompts(cell);
 const close = dialect.close(cell.replyTokens, args.stream);
@@ -57,16 +59,21 @@ let tally = { turns: 0, promptTokens: 0, latenciesMs: [] };
 async function session(number) {
   const headers = { 'content-type': 'application/json', ...dialect.headers(`bench-${number}`) };
   let history = dialect.open;
-  let promptTokens = FRAME.head + FRAME.open;
+  let promptTokens = frame.head + frame.assistant;
   let line = number * 997;
   for (let turn = 0; turn < cell.turns; turn++) {
-    const piece = readOn(texts, line, Math.max(4, planned[turn] - promptTokens - FRAME.user));
+    const piece = readOn(texts, line, Math.max(4, planned[turn] - promptTokens - frame.user));
     const which = (number * 31 + turn * 7) % vocabulary.tags.length;
     line = piece.next;
-    promptTokens += piece.tokens + FRAME.user;
+    promptTokens += piece.tokens + frame.user;
     history += dialect.user(`${piece.text}\n\n${CUE}${vocabulary.tags[which].text}`, turn === 0);
     const from = performance.now();
-    const answer = await pool.request({ method: 'POST', path: dialect.path, headers: { ...headers, 'x-bench-prompt-tokens': String(promptTokens) }, body: history + close });
+    const answer = await pool.request({
+      method: 'POST',
+      path: dialect.path,
+      headers: { ...headers, 'x-bench-prompt-tokens': String(promptTokens) },
+      body: history + close,
+    });
     const body = await answer.body.text();
     tally.latenciesMs.push(performance.now() - from);
     tally.turns++;
@@ -80,7 +87,7 @@ async function session(number) {
     }
     if (text !== replies[which]) return fail(`session ${number}, turn ${turn}: the answer is not its own: ${String(text).slice(0, 100)}`);
     history += dialect.assistant(text);
-    promptTokens += cell.replyTokens + FRAME.assistant;
+    promptTokens += cell.replyTokens + frame.assistant;
   }
 }
 
@@ -100,7 +107,13 @@ async function lead(count, ms) {
 
 async function snapshot() {
   const stats = args.stats ? await (await fetch(args.stats)).json() : null;
-  return { atMs: performance.now(), target: args.pid ? usageOf(Number(args.pid)) : null, own: process.cpuUsage(), busyMs: machineBusyMs(), stats };
+  return {
+    atMs: performance.now(),
+    target: args.pid ? usageOf(Number(args.pid)) : null,
+    own: process.cpuUsage(),
+    busyMs: machineBusyMs(),
+    stats,
+  };
 }
 
 async function measure() {
@@ -120,7 +133,8 @@ async function measure() {
   const asked = after.stats && after.stats.requests - before.stats.requests;
   const seen = after.stats && after.stats.promptTokens - before.stats.promptTokens;
   if (asked !== null && asked !== tally.turns) fail(`the engine was asked ${asked} times for ${tally.turns} turns`);
-  if (seen !== null && Math.abs(seen / tally.promptTokens - 1) > 0.05) fail(`the engine saw ${seen} prompt tokens, planned were ${tally.promptTokens}`);
+  if (seen !== null && Math.abs(seen / tally.promptTokens - 1) > 0.05)
+    fail(`the engine saw ${seen} prompt tokens, planned were ${tally.promptTokens}`);
   tally.latenciesMs.sort((a, b) => a - b);
   return {
     sessions,
@@ -138,7 +152,10 @@ async function measure() {
     rssMb: after.target?.rssMb ?? null,
     otherCores:
       before.target &&
-      (after.busyMs - before.busyMs - (after.target.cpuMs - before.target.cpuMs) - (after.own.user + after.own.system - before.own.user - before.own.system) / 1000) /
+      (after.busyMs -
+        before.busyMs -
+        (after.target.cpuMs - before.target.cpuMs) -
+        (after.own.user + after.own.system - before.own.user - before.own.system) / 1000) /
         (after.atMs - before.atMs),
     health,
   };

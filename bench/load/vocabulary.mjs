@@ -27,7 +27,8 @@ export function loadWords(modelDir) {
     .map(([token, id]) => ({ id, text: ` ${token.slice(1)}` }))
     .sort((a, b) => a.id - b.id);
   const tags = words.slice(-REPLIES);
-  const opener = Object.entries(model.vocab).find(([token]) => token === 'The') ?? Object.entries(model.vocab).find(([token]) => token === 'A');
+  const opener =
+    Object.entries(model.vocab).find(([token]) => token === 'The') ?? Object.entries(model.vocab).find(([token]) => token === 'A');
   return {
     words: words.slice(0, Math.min(4000, words.length - REPLIES)),
     tags,

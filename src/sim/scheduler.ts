@@ -60,6 +60,8 @@ export class Scheduler {
   busyMs = 0;
   steppedMs = 0;
   maxRunning = 0;
+  /** Output tokens so far, those of unfinished requests included. */
+  decodedTokens = 0;
 
   constructor(
     readonly latency: LatencyModel,
@@ -140,6 +142,7 @@ export class Scheduler {
       slot.prefillLeft = slot.job.admit();
       if (this.latency.decodeStepMs > 0) continue;
       slot.produced = slot.job.outputTokens;
+      this.decodedTokens += slot.produced;
       this.#end(slot, 'finished');
     }
   }
@@ -167,6 +170,7 @@ export class Scheduler {
     const decodeMs = decoded > 0 ? latency.decodeStepMs + (decoded - 1) * latency.decodeStepPerSequenceMs : 0;
     const stepMs = Math.max(prefillMs + decodeMs, 0.01);
     this.#clockMs += stepMs;
+    this.decodedTokens += decoded;
     this.steppedMs += stepMs;
     this.busyMs += stepMs * (this.window === 0 ? 1 : batch / this.window);
     for (const slot of done) this.#end(slot, 'finished');

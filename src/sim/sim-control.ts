@@ -18,6 +18,7 @@ export function simControl(core: EngineCore, die: (downMs: number) => void): Rou
     maxRunning: core.scheduler.maxRunning,
     busyMs: core.scheduler.busyMs,
     steppedMs: core.scheduler.steppedMs,
+    decodedTokens: core.scheduler.decodedTokens,
     ledgerDropped: core.ledger.dropped,
   });
   return {
