@@ -59,8 +59,13 @@ export class LongWord {
     private readonly merges: MergeTable,
   ) {
     const { length } = symbols;
-    this.previous = Int32Array.from(symbols, (_, i) => i - 1);
-    this.next = Int32Array.from(symbols, (_, i) => (i + 1 < length ? i + 1 : -1));
+    this.previous = new Int32Array(length);
+    this.next = new Int32Array(length);
+    for (let i = 0; i < length; i++) {
+      this.previous[i] = i - 1;
+      this.next[i] = i + 1;
+    }
+    this.next[length - 1] = -1;
     this.queue = new PairQueue();
   }
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { UnsupportedPattern } from './encoder-regex.js';
+import { ASSIGNED_BY_UNICODE_17, MOVED_BY_UNICODE_17, UNASSIGNED } from './encoder-unicode.js';
 
 /** Class of a UTF-16 unit that is the first half of a pair: the code point decides. */
 export const PAIR = 255;
@@ -33,10 +34,13 @@ export function classifyCharacters(sets: readonly string[]): CharacterClasses {
     }
     return found;
   };
+  const older = olderUnicode(sets, patterns);
   const classify = (from: number, to: number, target: Uint8Array): void => {
     let last = -1;
     let lastClass = 0;
-    for (const [i, member] of membership(patterns, from, to).entries()) {
+    const found = membership(patterns, from, to);
+    older(found, from);
+    for (const [i, member] of found.entries()) {
       if (member !== last) lastClass = classOf(member);
       last = member;
       target[i] = lastClass;
@@ -84,4 +88,23 @@ function membership(patterns: readonly RegExp[], from: number, to: number): Int3
     }
   }
   return found;
+}
+
+/** Puts back what later versions of Unicode changed, in sets that name properties. */
+function olderUnicode(sets: readonly string[], patterns: readonly RegExp[]): (found: Int32Array, from: number) => void {
+  let named = 0;
+  for (const [bit, set] of sets.entries()) if (/\\p/i.test(set) && !/[^\0-\u07ff]|\\u/.test(set)) named |= 1 << bit;
+  const unassigned = membership(patterns, UNASSIGNED, UNASSIGNED + 1)[0]! & named;
+  const { codePoint, like } = MOVED_BY_UNICODE_17;
+  const moved = membership(patterns, like, like + 1)[0]! & named;
+  return (found, from) => {
+    const change = (point: number, member: number): void => {
+      const at = point - from;
+      if (at >= 0 && at < found.length) found[at] = (found[at]! & ~named) | member;
+    };
+    change(codePoint, moved);
+    for (const [first, last] of ASSIGNED_BY_UNICODE_17) {
+      if (last >= from && first < from + found.length) for (let point = first; point <= last; point++) change(point, unassigned);
+    }
+  };
 }
