@@ -17,10 +17,10 @@ const admit = (front: Front, call: Call): { readonly sessionKey: string } | Erro
   if (closed !== null) return closed;
   if (front.isStopping) return { code: 'shutting_down', message: 'the gateway is stopping and takes no new calls' };
   const { openCalls } = front.settings.limits;
-  if (front.openCalls >= openCalls) {
+  if (front.openCalls.size >= openCalls) {
     return {
       code: 'overloaded',
-      message: `${front.openCalls} calls are in work, limits.openCalls allows ${openCalls}; try again`,
+      message: `${front.openCalls.size} calls are in work, limits.openCalls allows ${openCalls}; try again`,
       retryAfterMs: 1000,
     };
   }
@@ -37,12 +37,13 @@ export const runAgentCall = (front: Front, call: Call, operation: 'turn' | 'coun
     refuse(exchange, dialect, admitted, [], isHuge || front.isStopping);
     return;
   }
-  front.openCalls += 1;
-  front.metrics.openCalls.inc();
-  exchange.onClosed(() => {
-    front.openCalls -= 1;
-    front.metrics.openCalls.dec();
-  });
+  const end = (error: ErrorValue): void => {
+    exchange.leave();
+    if (exchange.hasBegun) exchange.cut();
+    else refuse(exchange, dialect, error, [], true);
+  };
+  front.openCalls.add(end);
+  exchange.onClosed(() => front.openCalls.delete(end));
   const forget = receiveBody(call.response, head, front.budget, (body) => {
     exchange.onGone = null;
     if (!exchange.isOpen) return;

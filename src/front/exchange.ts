@@ -13,6 +13,10 @@ export interface ExchangeEnd {
   readonly goneAt: Stage | null;
 }
 
+/** Tells the requests of this process from those of others in one log. */
+const PROCESS_ID = randomBytes(6).toString('hex');
+let nextRequest = 0;
+
 /** Set by the exchange itself, whatever a shard says. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'x-request-id', 'request-id', 'connection']);
 
@@ -25,7 +29,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-en
  *     any ── client leaves, cut ──▶ closed
  */
 export class Exchange {
-  readonly requestId = `req_${randomBytes(12).toString('hex')}`;
+  readonly requestId = `req_${PROCESS_ID}${(nextRequest++).toString(36).padStart(8, '0')}`;
   /** Called once when the client leaves early. */
   onGone: (() => void) | null = null;
   #stage: Stage | 'closed' = 'reading';
@@ -45,6 +49,12 @@ export class Exchange {
   /** The listener is called once, whatever ends the exchange. */
   onClosed(listener: (end: ExchangeEnd) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Says to whoever works for this client that it is gone, while its socket still takes an answer of our own. */
+  leave(): void {
+    this.onGone?.();
+    this.onGone = null;
   }
 
   /** The head of an answer is written, nothing else can be said by a status. */

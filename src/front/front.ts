@@ -1,4 +1,5 @@
 import type { Settings } from '../config.js';
+import type { ErrorValue } from '../errors.js';
 import type { ShardLink } from '../shard/shard-link.js';
 import type { Log } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -19,8 +20,8 @@ export interface Front {
   readonly keys: SessionKeys;
   readonly admin: AdminGate;
   readonly budget: BodyBudget;
-  /** Agent calls in work. */
-  openCalls: number;
+  /** Agent calls in work, each as what ends it: a refusal, or a cut where its answer has begun. */
+  readonly openCalls: Set<(error: ErrorValue) => void>;
   isStopping: boolean;
 }
 

@@ -12,6 +12,7 @@ export const answerReady = (front: Front, { exchange }: Call): void => {
 };
 
 export const answerMetrics = async (front: Front, { exchange }: Call): Promise<void> => {
+  front.metrics.openCalls.set(front.openCalls.size);
   front.metrics.bodiesInFlightBytes.set(front.budget.usedBytes);
   const parts = await Promise.all([front.metrics.toJson(), front.link.metrics()]);
   exchange.answer(200, [['content-type', METRICS_CONTENT_TYPE]], await mergeMetrics([parts[0], ...parts[1]]));

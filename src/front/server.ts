@@ -54,7 +54,7 @@ export const startFront = async (
     keys: settings.sessions.secretKeys ? secretKeys(randomBytes(32)) : plainKeys,
     admin: adminGate(settings.host, secrets.adminToken),
     budget: new BodyBudget(settings.limits.bodyBytes, settings.limits.bodiesInFlightBytes),
-    openCalls: 0,
+    openCalls: new Set(),
     isStopping: false,
   };
   const app = App();
@@ -72,8 +72,10 @@ export const startFront = async (
     front.isStopping = true;
     closeListenSocket(socket);
     await link.drain(settings.shutdown.drainMs);
+    for (const end of [...front.openCalls])
+      end({ code: 'shutting_down', message: 'the gateway stopped before the turn was done; nothing of it was recorded' });
     const untilMs = Date.now() + LAST_WRITES_MS;
-    while (front.openCalls > 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (front.openCalls.size > 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 10));
     app.close();
   };
   return {

@@ -144,13 +144,21 @@ describe('starting and stopping', () => {
     expect(link.calls).toHaveLength(1);
   });
 
-  test('calls that outlive the drain are cut', async () => {
+  test('calls that outlive the drain are refused in the dialect, begun answers are cut', async () => {
     const { link, url, front } = await frontUnderTest();
-    link.onCall = () => undefined;
-    const open = postChat(url);
-    const call = await link.call(1);
-    await Promise.all([front.close(), expect(open).rejects.toThrow()]);
-    expect(await call.settled()).toBe('gone');
+    link.onCall = (call) => {
+      if (call.sent.protocol === 'openai-chat') call.head('data: 1\n\n');
+    };
+    const streamed = await postChat(url);
+    const waiting = fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': 's2' }, body: '{}' });
+    const calls = await Promise.all([link.call(1), link.call(2)]);
+    await Promise.all([front.close(), expect(streamed.text()).rejects.toThrow()]);
+    const refused = await waiting;
+    expect([refused.status, await refused.json()]).toMatchObject([
+      529,
+      { error: { type: 'overloaded_error', details: { error_code: 'shutting_down' } } },
+    ]);
+    expect(await Promise.all(calls.map((call) => call.settled()))).toEqual(['gone', 'gone']);
     expect(link.isDrained).toBe(true);
   });
 });
