@@ -1,6 +1,6 @@
+import type { FinishedSession } from '../../trainer/trace-encoding.js';
 import type { DemoAgent } from './agent.js';
 import type { Proof } from './proof.js';
-import type { FinishedSession } from './trainer-client.js';
 
 /** What became of one agent's session. */
 export interface Played {

@@ -1,4 +1,5 @@
-import type { TraceRecord, TraceSummary } from '../../canonical/trace.js';
+import type { TraceRecord } from '../../canonical/trace.js';
+import type { FinishedSession } from '../../trainer/trace-encoding.js';
 
 /** A row as JSON has it. */
 type JsonRow = Omit<TraceRecord, 'token_ids' | 'loss_mask' | 'logprobs'> & {
@@ -6,12 +7,6 @@ type JsonRow = Omit<TraceRecord, 'token_ids' | 'loss_mask' | 'logprobs'> & {
   readonly loss_mask: readonly number[];
   readonly logprobs: readonly (number | null)[];
 };
-
-export interface FinishedSession {
-  readonly session_id: string;
-  readonly traces: readonly TraceRecord[];
-  readonly summary: TraceSummary;
-}
 
 /** The trainer's calls that the demo makes, over HTTP as any trainer would. */
 export class TrainerClient {
