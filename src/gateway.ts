@@ -9,8 +9,8 @@ import { createLog, type Log } from './telemetry/log.js';
 import { createMetrics, type Metrics } from './telemetry/metrics.js';
 
 export type { TraceRecord, TraceSummary } from './canonical/trace.js';
-export { type ErrorCode, GatewayError } from './errors.js';
 export type { Settings, SomeSettings } from './config.js';
+export { type ErrorCode, GatewayError } from './errors.js';
 export type { CreatedSession, LeasedTraces, Sessions } from './sessions.js';
 
 export interface EngineOptions {
@@ -108,7 +108,8 @@ export class RolloutGateway {
   async ready(timeoutMs: number): Promise<void> {
     const untilMs = Date.now() + timeoutMs;
     while (!this.readiness.ready) {
-      if (Date.now() >= untilMs) throw new GatewayError('engine_failed', `The gateway is not ready after ${timeoutMs} ms: ${this.readiness.problem}.`);
+      if (Date.now() >= untilMs)
+        throw new GatewayError('engine_failed', `The gateway is not ready after ${timeoutMs} ms: ${this.readiness.problem}.`);
       await new Promise((done) => setTimeout(done, 20));
     }
   }

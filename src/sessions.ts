@@ -86,7 +86,10 @@ export class Sessions {
     }
   }
 
-  async ack(names: { readonly leaseId?: string; readonly sessionIds?: readonly string[] }): Promise<{ readonly acked: number; readonly unknown: readonly string[] }> {
+  async ack(names: {
+    readonly leaseId?: string;
+    readonly sessionIds?: readonly string[];
+  }): Promise<{ readonly acked: number; readonly unknown: readonly string[] }> {
     const call: TrainerCall = { kind: 'ack', leaseId: names.leaseId ?? null, sessionIds: names.sessionIds ?? [] };
     const asked = new Set(names.leaseId === undefined ? call.sessionIds : [names.leaseId, ...call.sessionIds]);
     let acked = 0;

@@ -3,11 +3,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../canonical/json
 import type { Settings } from '../config.js';
 import { GatewayError } from '../errors.js';
 import type { Family } from '../families/family.js';
-import { recogniseFamily } from '../families/probe.js';
+import { type RecognisedFamily, recogniseFamily } from '../families/probe.js';
 import { FAMILIES, familyNamed } from '../families/registry.js';
 import { reasoningOpenAfter, type TemplateTraits } from '../families/template-traits.js';
+import { localTime } from '../jinja/strftime.js';
 import { compileTemplate, TemplateFailure } from '../jinja/template.js';
-import { ChatTemplateRenderer, localTime } from './chat-template-renderer.js';
+import { ChatTemplateRenderer } from './chat-template-renderer.js';
+import { probeEmptyContent } from './empty-content.js';
 import { loadModelDirectory, type ModelDirectory } from './model-directory.js';
 import { PromptBuilder } from './prompt-builder.js';
 import type { Renderer } from './renderer.js';
@@ -32,6 +34,8 @@ export interface LoadedModel {
   readonly callEndTokenId: number | null;
   /** Whether a prompt with this end leaves reasoning open. */
   readonly reasoningOpen: (promptText: string) => boolean;
+  /** What probing found in the chat template, `null` for a coded renderer. */
+  readonly recognised: RecognisedFamily | null;
   /** What an operator should know, such as a grammar that was not recognised. */
   readonly warning: string | null;
 }
@@ -60,7 +64,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
     );
   }
   const template = compileOrRefuse(source);
-  const now = (): ReturnType<typeof localTime> => localTime(new Date(0));
+  const now = (): ReturnType<typeof localTime> => localTime(0);
   const recognised = recogniseFamily((context) => template.render(new Map([...templateKwargs, ...context]), { now }), {
     variables,
     ...(override === undefined ? {} : { family: override }),
@@ -70,6 +74,10 @@ export function loadModel(settings: ModelSettings): LoadedModel {
     style: settings.templateInput,
     argumentsAs: traits.argumentsAs,
     takesMidListSystem: traits.takesMidListSystem,
+    emptyContent: probeEmptyContent(
+      (context) => template.render(new Map([...variables, ...templateKwargs, ...context]), { now }),
+      traits.argumentsAs,
+    ),
   });
   const renderer = new ChatTemplateRenderer({ templates: directory.chatTemplates, specialTokens: variables, templateKwargs, input });
   const endTokenIds = new Set(tokenizer.endTokenIds);
@@ -87,6 +95,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
     stopStrings: [],
     callEndTokenId: family.callEnd === null ? null : (tokenizer.idOf(family.callEnd) ?? null),
     reasoningOpen: (promptText) => reasoningOpenAfter(promptText.slice(-PROMPT_TAIL), traits),
+    recognised,
     warning: recognised.warning,
   };
 }
@@ -106,6 +115,7 @@ function codedModel(directory: ModelDirectory, tokenizer: Tokenizer): LoadedMode
     stopStrings: [ROLE_COLON_STOP],
     callEndTokenId: null,
     reasoningOpen: () => false,
+    recognised: null,
     warning: 'the model has no chat template: conversations are rendered as "Role: text" and tools are refused',
   };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../canonical/json-value.js';
 import { isJsonObject } from '../canonical/json-value.js';
 import type { Message, ToolCall, ToolDefinition } from '../canonical/message.js';
+import type { EmptyContent } from './empty-content.js';
 import { SystemFolding } from './system-folding.js';
 
 /**
@@ -19,6 +20,8 @@ export interface TemplateInputOptions {
   readonly argumentsAs: 'dict' | 'string';
   /** Whether the template prints a system message behind the first turn in its place; else it is folded into its neighbour. */
   readonly takesMidListSystem: boolean;
+  /** How a message that only calls tools is given without text, found by probing; `bare` gives it as it came. */
+  readonly emptyContent: EmptyContent;
 }
 
 const REASONING_KEYS: Readonly<Record<TemplateInputStyle, readonly string[]>> = {
@@ -66,16 +69,15 @@ export class TemplateInput {
 
 function messageInput(message: Message, options: TemplateInputOptions): JsonObject {
   const input = new Map<string, JsonValue>([['role', message.role]]);
-  const set = (key: string, value: JsonValue): void => {
-    if (value !== null || options.style === 'bare') input.set(key, value);
-  };
   switch (message.role) {
     case 'system':
     case 'user':
       input.set('content', message.content);
       break;
     case 'assistant':
-      set('content', message.content);
+      if (message.content !== null || options.style === 'bare') input.set('content', message.content);
+      else if (message.toolCalls.length === 0 || options.emptyContent === 'empty') input.set('content', '');
+      else if (options.emptyContent === 'null') input.set('content', null);
       if (message.reasoning !== null) for (const key of REASONING_KEYS[options.style]) input.set(key, message.reasoning);
       if (message.toolCalls.length > 0) {
         input.set(

@@ -26,7 +26,8 @@ export interface PreparedPrompt {
 /** Identity, rendering and encoding: the same for a turn and for `count_tokens`. Changes nothing. */
 export async function preparePrompt(session: Session, request: TurnRequest, context: ShardContext): Promise<PreparedPrompt> {
   const { model, settings } = context;
-  if (request.messages.length === 0) throw new GatewayError('invalid_request', 'Cannot render `messages`: the list is empty, one message is needed.');
+  if (request.messages.length === 0)
+    throw new GatewayError('invalid_request', 'Cannot render `messages`: the list is empty, one message is needed.');
   if (request.messages.at(-1)?.role === 'assistant') {
     throw new GatewayError(
       'unsupported_feature',
@@ -92,7 +93,8 @@ function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32A
     return { kind: 'whole', ids, cause: 'fork_template' };
   }
   const { proof } = built;
-  if (proof !== 'exact' && proof !== 'raw' && proof !== 'delta' && proof !== 'verbatim') throw new RangeError(`"${proof}" proves no continuation`);
+  if (proof !== 'exact' && proof !== 'raw' && proof !== 'delta' && proof !== 'verbatim')
+    throw new RangeError(`"${proof}" proves no continuation`);
   return { kind: 'extends', base, delta: tailIds, proof };
 }
 

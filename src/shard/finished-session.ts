@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
 import { parseJson } from '../canonical/json-parse.js';
+import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
 import type { RewardValue, TraceRecord, TraceStatus, TraceSummary } from '../canonical/trace.js';
 import type { Tokenizer } from '../rendering/tokenizer.js';
 import type { FinishSession, TraceInclude } from '../trainer/calls.js';

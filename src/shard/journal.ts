@@ -1,5 +1,5 @@
-import type { TurnRecord } from '../trajectory/turn.js';
 import type { CreateSession } from '../trainer/calls.js';
+import type { TurnRecord } from '../trajectory/turn.js';
 
 /** What changes the durable state of a shard. Rows and trees live in memory; a journal that outlives the process follows these events. */
 export type JournalEvent =

@@ -30,7 +30,11 @@ export async function retryTurn(
     session.aborting.add(pending);
     running.abort();
   });
-  const opening = { turnId: wireId(session, pending, context), createdAtSeconds: Math.floor(Date.now() / 1000), promptIds: pending.promptIds() };
+  const opening = {
+    turnId: wireId(session, pending, context),
+    createdAtSeconds: Math.floor(Date.now() / 1000),
+    promptIds: pending.promptIds(),
+  };
   if (request.stream) answer.openStream(protocol.openStream(request, opening));
   else answer.awaitJson();
   await running?.sampled;

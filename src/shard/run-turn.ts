@@ -186,7 +186,10 @@ function refuseIfOver(session: Session, context: ShardContext): void {
     throw new GatewayError('turn_limit', `The session has used its ${cap} turns: finish it and start another rollout.`);
   }
   if (session.running.size >= settings.limits.pendingTurns) {
-    throw new GatewayError('overloaded', `The session has ${session.running.size} turns in work (limits.pendingTurns): wait for one to end.`);
+    throw new GatewayError(
+      'overloaded',
+      `The session has ${session.running.size} turns in work (limits.pendingTurns): wait for one to end.`,
+    );
   }
 }
 
@@ -334,10 +337,7 @@ function overflow(
 ): void {
   const limit = Math.min(context.contextTokens(), session.created.maxContextTokens ?? Number.POSITIVE_INFINITY);
   if (context.settings.onContextOverflow === 'error') {
-    throw new GatewayError(
-      'context_length_exceeded',
-      protocol.overflowMessage(prepared.promptTokens, limit),
-    );
+    throw new GatewayError('context_length_exceeded', protocol.overflowMessage(prepared.promptTokens, limit));
   }
   const createdAt = Math.floor(Date.now() / 1000);
   const turnId = `overflow-${answer.id}`;

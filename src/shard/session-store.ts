@@ -1,10 +1,10 @@
 import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
 import type { CreateSession } from '../trainer/calls.js';
+import { type AckCount, LeaseBook } from '../trainer/lease-book.js';
 import { ClosedKeys } from './closed-keys.js';
 import type { FinishedSession } from './finished-session.js';
 import type { Journal, JournalEvent } from './journal.js';
-import { type AckCount, LeaseBook } from '../trainer/lease-book.js';
 import { implicitSession, Session } from './session.js';
 
 export interface SessionEvents {
@@ -130,9 +130,13 @@ export class SessionStore {
   }
 
   #refusal(id: string, nowMs: number): ErrorValue | null {
-    if (this.#closed.has(id, nowMs)) return { code: 'session_closed', message: 'This session was finished or deleted: it takes no more turns.' };
+    if (this.#closed.has(id, nowMs))
+      return { code: 'session_closed', message: 'This session was finished or deleted: it takes no more turns.' };
     if (!this.settings.sessions.implicit) {
-      return { code: 'invalid_api_key', message: 'No session has this key: create it with POST /sessions and use the `api_key` of the answer.' };
+      return {
+        code: 'invalid_api_key',
+        message: 'No session has this key: create it with POST /sessions and use the `api_key` of the answer.',
+      };
     }
     return this.#full();
   }
@@ -140,7 +144,10 @@ export class SessionStore {
   #full(): ErrorValue | null {
     const max = Math.ceil(this.settings.sessions.max / this.settings.shards);
     if (this.#open.size < max) return null;
-    return { code: 'overloaded', message: `No room for another session: ${this.#open.size} are open in this shard (sessions.max ${this.settings.sessions.max}).` };
+    return {
+      code: 'overloaded',
+      message: `No room for another session: ${this.#open.size} are open in this shard (sessions.max ${this.settings.sessions.max}).`,
+    };
   }
 
   #add(created: CreateSession, nowMs: number, implicit: boolean): Session {

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
 import { parseJson } from '../canonical/json-parse.js';
+import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
 import type { TurnReply } from '../canonical/turn.js';
+import type { Settings } from '../config.js';
+import type { CreateSession } from '../trainer/calls.js';
 import type { PendingTurn } from '../trajectory/pending-turn.js';
 import { TrajectoryTree } from '../trajectory/tree.js';
 import type { TurnRecord } from '../trajectory/turn.js';
-import type { Settings } from '../config.js';
-import type { CreateSession } from '../trainer/calls.js';
 
 export type SessionState = 'open' | 'finishing' | 'over';
 

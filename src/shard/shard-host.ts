@@ -16,6 +16,11 @@ export interface ShardHostOptions {
   readonly onDeath: (epoch: number, problem: string) => void;
 }
 
+/** A life shorter than this is followed by a pause. */
+const REBIRTH_MS = 500;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /**
  * One shard as the front sees it: a Piscina pool of exactly one thread, whose only task is the shard's life, and a
  * message port to it. One pool of N threads would replace a crashed one silently and hand its sessions' calls to an empty map;
@@ -31,6 +36,8 @@ export class ShardHost {
   #outbox: ToShard[] = [];
   #transfers: Transferable[] = [];
   #closing = false;
+  #bornMs = 0;
+  #rebirth: NodeJS.Timeout | undefined;
   #pulse = new Int32Array(new SharedArrayBuffer(4));
   readonly #watchdog: NodeJS.Timeout;
 
@@ -56,6 +63,7 @@ export class ShardHost {
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#watchdog);
+    clearTimeout(this.#rebirth);
     this.#port?.close();
     await this.#pool.destroy();
   }
@@ -68,8 +76,9 @@ export class ShardHost {
     this.#port?.postMessage(messages, transfers);
   }
 
+  /** A thread that ends while it starts is reported by an event, with the task still waiting: its pool is given up. */
   #newPool(): Piscina {
-    return new Piscina({
+    const pool = new Piscina({
       filename: new URL('./shard-worker.js', import.meta.url).href,
       minThreads: 1,
       maxThreads: 1,
@@ -77,9 +86,24 @@ export class ShardHost {
       atomics: 'disabled',
       ...(this.options.heapMb > 0 ? { resourceLimits: { maxOldGenerationSizeMb: this.options.heapMb } } : {}),
     });
+    pool.on('error', (error: unknown) => {
+      if (pool === this.#pool) this.#replacePool(messageOf(error));
+    });
+    return pool;
+  }
+
+  #replacePool(problem: string): void {
+    const given = this.#pool;
+    const epoch = this.#epoch;
+    this.#pool = this.#newPool();
+    this.#died(epoch, problem);
+    // The task of the given-up pool rejects; its epoch is past, so nobody listens.
+    given.destroy().catch(() => undefined);
   }
 
   #live(): void {
+    if (this.#closing) return;
+    this.#bornMs = Date.now();
     this.#epoch += 1;
     const epoch = this.#epoch;
     const { port1, port2 } = new MessageChannel();
@@ -93,15 +117,19 @@ export class ShardHost {
     const life = this.#pool.run({ start: this.options.start(epoch), port: port2, pulse: this.#pulse.buffer }, { transferList: [port2] });
     life.then(
       () => this.#died(epoch, 'it ended'),
-      (error: unknown) => this.#died(epoch, error instanceof Error ? error.message : String(error)),
+      (error: unknown) => this.#died(epoch, messageOf(error)),
     );
   }
 
   #died(epoch: number, problem: string): void {
-    if (this.#closing || epoch !== this.#epoch) return;
-    this.#port?.close();
-    this.#live();
+    if (this.#closing || epoch !== this.#epoch || this.#port === null) return;
+    this.#port.close();
+    this.#port = null;
+    const livedMs = Date.now() - this.#bornMs;
     this.options.onDeath(epoch, problem);
+    // What cannot even start is not started again without pause.
+    if (livedMs >= REBIRTH_MS) this.#live();
+    else this.#rebirth = setTimeout(() => this.#live(), REBIRTH_MS - livedMs);
   }
 
   /** A thread that no longer turns its event loop cannot be asked to stop: it is terminated. */
@@ -112,17 +140,12 @@ export class ShardHost {
     const periodMs = Math.max(50, Math.min(1000, this.options.hangMs / 4));
     const timer = setInterval(() => {
       const pulse = Atomics.load(this.#pulse, 0);
-      stillMs = pulse === seen && seenEpoch === this.#epoch ? stillMs + periodMs : 0;
+      stillMs = pulse === seen && seenEpoch === this.#epoch && this.#port !== null ? stillMs + periodMs : 0;
       seen = pulse;
       seenEpoch = this.#epoch;
       if (stillMs < this.options.hangMs || this.#closing) return;
       stillMs = 0;
-      const hung = this.#pool;
-      const epoch = this.#epoch;
-      this.#pool = this.#newPool();
-      this.#died(epoch, `it did not answer for ${this.options.hangMs} ms`);
-      // The task of the destroyed pool rejects; its epoch is past, so nobody listens.
-      hung.destroy().catch(() => undefined);
+      this.#replacePool(`it did not answer for ${this.options.hangMs} ms`);
     }, periodMs);
     timer.unref();
     return timer;

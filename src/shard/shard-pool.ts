@@ -139,7 +139,8 @@ export class ShardPool implements ShardLink {
     const refused = this.closedError(call.sessionKey);
     if (refused !== null) return refused;
     const seat = this.#seatOf(this.shardOf(call.sessionKey));
-    if (seat.state !== 'ready') return { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` };
+    if (seat.state !== 'ready')
+      return { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` };
     const id = this.#nextId++;
     this.#calls.set(id, { seat, onMessage });
     seat.host.send({ kind: 'agent', id, ...call }, call.body.buffer instanceof ArrayBuffer ? [call.body.buffer] : []);
@@ -161,7 +162,10 @@ export class ShardPool implements ShardLink {
       }
     }
     if (seat.state !== 'ready') {
-      return Promise.resolve({ kind: 'error', error: { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` } });
+      return Promise.resolve({
+        kind: 'error',
+        error: { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` },
+      });
     }
     const id = this.#nextId++;
     return new Promise((resolve) => {

@@ -2,11 +2,11 @@ import type { MessagePort } from 'node:worker_threads';
 import { EnginePool } from '../backend/engine-pool.js';
 import type { TurnRequest } from '../canonical/turn.js';
 import { engineNamed } from '../engines/registry.js';
-import { GatewayError, type ErrorValue } from '../errors.js';
-import type { Protocol } from '../protocols/protocol.js';
+import { type ErrorValue, GatewayError } from '../errors.js';
 import { formatTokenCount } from '../protocols/anthropic-messages.js';
-import { parseBody } from '../protocols/request-body.js';
+import type { Protocol } from '../protocols/protocol.js';
 import { createProtocols, type Protocols } from '../protocols/registry.js';
+import { parseBody } from '../protocols/request-body.js';
 import { type LoadedModel, loadModel } from '../rendering/model.js';
 import { createLog, errorFields, type Log, sessionTag } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
@@ -160,7 +160,8 @@ export class Shard {
         const desk = this.#parts?.desk;
         if (desk === undefined) return;
         desk.answer(call).then(
-          (answer) => this.#send({ kind: 'trainer', id, answer }, answer.kind === 'traces' ? answer.sessions.map((body) => body.buffer) : []),
+          (answer) =>
+            this.#send({ kind: 'trainer', id, answer }, answer.kind === 'traces' ? answer.sessions.map((body) => body.buffer) : []),
           (error: unknown) => {
             this.#log.error({ call: call.kind, ...errorFields(error) }, 'a trainer call failed');
             this.#send({ kind: 'trainer', id, answer: { kind: 'error', error: INTERNAL } });
@@ -277,7 +278,9 @@ interface ShardParts {
 const INTERNAL: ErrorValue = { code: 'internal_error', message: 'The gateway failed at this call; its log has the details.' };
 
 function parseRequest(call: AgentCall, protocol: Protocol, { settings, signatures }: ShardContext): TurnRequest {
-  return protocol.parseRequest(parseBody(call.body, settings.limits.jsonDepth), { verifySignature: (signature) => signatures.verify(call.sessionKey, signature) });
+  return protocol.parseRequest(parseBody(call.body, settings.limits.jsonDepth), {
+    verifySignature: (signature) => signatures.verify(call.sessionKey, signature),
+  });
 }
 
 function refuseOtherModel(name: string, { settings, modelName }: ShardContext): void {

@@ -1,8 +1,8 @@
 import { compactJson } from '../canonical/json-write.js';
 import type { ErrorValue } from '../errors.js';
+import { sessionTag } from '../telemetry/log.js';
 import type { FinishSession, TraceEncoding, TraceInclude, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
 import { drawTree, treeJson } from '../trajectory/tree-view.js';
-import { sessionTag } from '../telemetry/log.js';
 import { FinishedSession } from './finished-session.js';
 import { Session } from './session.js';
 import type { SessionStore } from './session-store.js';
@@ -16,7 +16,10 @@ export interface TrainerDeskOptions {
   readonly onFinished: () => void;
 }
 
-const NOT_FOUND: ErrorValue = { code: 'session_not_found', message: 'No session has this id: it was never created, or its rows were acknowledged or expired.' };
+const NOT_FOUND: ErrorValue = {
+  code: 'session_not_found',
+  message: 'No session has this id: it was never created, or its rows were acknowledged or expired.',
+};
 
 /** The trainer's calls, as a shard answers them for its own sessions. */
 export class TrainerDesk {
@@ -124,7 +127,13 @@ export class TrainerDesk {
     for (const row of finished.plan.rows) metrics.rowsTotal.inc({ role: row.role });
     const missing = summary.tokens.committed - summary.tokens.trained;
     if (missing > 0) metrics.yieldShortfallTokensTotal.inc(missing);
-    const fields = { session: sessionTag(finished.id), turns: summary.turns, rows: summary.rows, tokens: summary.tokens, yield: summary.capture_yield };
+    const fields = {
+      session: sessionTag(finished.id),
+      turns: summary.turns,
+      rows: summary.rows,
+      tokens: summary.tokens,
+      yield: summary.capture_yield,
+    };
     if (summary.capture_error !== null) log.error({ ...fields, error: summary.capture_error }, 'the books of a session do not balance');
     else log.debug(fields, 'session finished');
   }

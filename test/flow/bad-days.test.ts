@@ -9,35 +9,38 @@ describe('crashes and engines that are down', () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   });
 
-  test.each(['throw', 'exit'] as const)('a shard that ends by %s leaves the others serving and its sessions with a definite error', async (how) => {
-    const flow = await startFlow({ settings: { test: { faults: true } } });
-    cleanups.push(() => flow.close());
-    const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: plan({ text: 'ok' }) }] };
-    const keys = Array.from({ length: 12 }, (_, n) => `crash-${n}`);
-    for (const key of keys) expect((await flow.post('/v1/chat/completions', key, body)).status).toBe(200);
-    flow.gateway.crashShard(0, how);
-    const statuses = new Map<string, number>();
-    await until(async () => {
-      for (const key of keys) {
-        const reply = await flow.post('/v1/chat/completions', key, body);
-        const text = await reply.text();
-        if (reply.status === 403) expect(text).toContain('session_lost');
-        statuses.set(key, reply.status);
-      }
-      return [...statuses.values()].includes(403);
-    }, 'lost sessions are refused');
-    const lost = keys.filter((key) => statuses.get(key) === 403);
-    const kept = keys.filter((key) => statuses.get(key) === 200);
-    expect(lost.length + kept.length).toBe(keys.length);
-    expect(kept.length).toBeGreaterThan(0);
-    const messages = await flow.post('/v1/messages', lost[0]!, body);
-    expect(messages.status).toBe(403);
-    await expect(flow.gateway.sessions.finish(lost[0]!)).rejects.toMatchObject({ code: 'session_lost' });
-    await flow.gateway.ready(20_000);
-    await flow.gateway.sessions.create({ session_id: lost[0]! });
-    expect((await flow.post('/v1/chat/completions', lost[0]!, body)).status).toBe(200);
-    for (const key of kept) expect((await flow.gateway.sessions.finish(key)).summary.capture_yield).toBe(1);
-  });
+  test.each(['throw', 'exit'] as const)(
+    'a shard that ends by %s leaves the others serving and its sessions with a definite error',
+    async (how) => {
+      const flow = await startFlow({ settings: { test: { faults: true } } });
+      cleanups.push(() => flow.close());
+      const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: plan({ text: 'ok' }) }] };
+      const keys = Array.from({ length: 12 }, (_, n) => `crash-${n}`);
+      for (const key of keys) expect((await flow.post('/v1/chat/completions', key, body)).status).toBe(200);
+      flow.gateway.crashShard(0, how);
+      const statuses = new Map<string, number>();
+      await until(async () => {
+        for (const key of keys) {
+          const reply = await flow.post('/v1/chat/completions', key, body);
+          const text = await reply.text();
+          if (reply.status === 403) expect(text).toContain('session_lost');
+          statuses.set(key, reply.status);
+        }
+        return [...statuses.values()].includes(403);
+      }, 'lost sessions are refused');
+      const lost = keys.filter((key) => statuses.get(key) === 403);
+      const kept = keys.filter((key) => statuses.get(key) === 200);
+      expect(lost.length + kept.length).toBe(keys.length);
+      expect(kept.length).toBeGreaterThan(0);
+      const messages = await flow.post('/v1/messages', lost[0]!, body);
+      expect(messages.status).toBe(403);
+      await expect(flow.gateway.sessions.finish(lost[0]!)).rejects.toMatchObject({ code: 'session_lost' });
+      await flow.gateway.ready(20_000);
+      await flow.gateway.sessions.create({ session_id: lost[0]! });
+      expect((await flow.post('/v1/chat/completions', lost[0]!, body)).status).toBe(200);
+      for (const key of kept) expect((await flow.gateway.sessions.finish(key)).summary.capture_yield).toBe(1);
+    },
+  );
 
   test('a shard that hangs is replaced', async () => {
     const flow = await startFlow({ settings: { test: { faults: true }, shard: { hangMs: 400 }, shards: 1 } });
@@ -66,7 +69,11 @@ describe('crashes and engines that are down', () => {
     expect(notReady.status).toBe(503);
     expect(await notReady.text()).toContain(`127.0.0.1:${port}`);
     const headers = { authorization: 'Bearer early', 'content-type': 'application/json' };
-    const early = fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify({ model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }) });
+    const early = fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }),
+    });
     const sim = await startSim({ port });
     cleanups.push(() => sim.close());
     expect((await early).status).toBe(200);
@@ -79,7 +86,9 @@ describe('crashes and engines that are down', () => {
   test('SGLang is spoken as well', async () => {
     const flow = await startFlow({ sim: { engine: 'sglang' } });
     cleanups.push(() => flow.close());
-    const reply = await flow.openai('sglang').chat.completions.create({ model: 'm', messages: [{ role: 'user', content: plan({ text: 'by sglang' }) }] });
+    const reply = await flow
+      .openai('sglang')
+      .chat.completions.create({ model: 'm', messages: [{ role: 'user', content: plan({ text: 'by sglang' }) }] });
     expect(reply.choices[0]?.message.content).toBe('by sglang');
     const { traces } = await flow.gateway.sessions.finish('sglang');
     expect(traces[0]?.turns[0]).toMatchObject({ engine: 'sglang', logprob_basis: 'tempered' });

@@ -6,7 +6,11 @@ type Messages = OpenAI.Chat.ChatCompletionMessageParam[];
 
 const TOOLS: OpenAI.Chat.ChatCompletionTool[] = ['search', 'read'].map((name) => ({
   type: 'function',
-  function: { name, description: `${name} it`, parameters: { type: 'object', properties: { q: { type: 'string' }, n: { type: 'number' } } } },
+  function: {
+    name,
+    description: `${name} it`,
+    parameters: { type: 'object', properties: { q: { type: 'string' }, n: { type: 'number' } } },
+  },
 }));
 
 describe('Chat Completions with the official SDK', () => {
@@ -28,7 +32,14 @@ describe('Chat Completions with the official SDK', () => {
         {
           role: 'user',
           content: plan(
-            { reasoning: 'two things', text: 'Looking.', calls: [{ name: 'search', arguments: { q: 'é', n: 1.5 } }, { name: 'read', arguments: '{"q":"a", "n": 1.0}' }] },
+            {
+              reasoning: 'two things',
+              text: 'Looking.',
+              calls: [
+                { name: 'search', arguments: { q: 'é', n: 1.5 } },
+                { name: 'read', arguments: '{"q":"a", "n": 1.0}' },
+              ],
+            },
             { reasoning: 'one more', calls: [{ name: 'read', arguments: {} }] },
             { reasoning: 'done', text: 'The answer is 4 🎉', spelling: 'mixed' },
           ),
@@ -38,20 +49,29 @@ describe('Chat Completions with the official SDK', () => {
       const calls: number[] = [];
       for (let turn = 0; turn < 3; turn += 1) {
         const body = { model: 'any-name', messages, tools: TOOLS };
-        const completion = stream ? await client.chat.completions.stream(body).finalChatCompletion() : await client.chat.completions.create(body);
+        const completion = stream
+          ? await client.chat.completions.stream(body).finalChatCompletion()
+          : await client.chat.completions.create(body);
         const [choice] = completion.choices;
         expect(completion.model).toBe('any-name');
         finishes.push(choice!.finish_reason);
         calls.push(choice!.message.tool_calls?.length ?? 0);
         messages.push(choice!.message);
-        for (const call of choice!.message.tool_calls ?? []) messages.push({ role: 'tool', tool_call_id: call.id, content: `result of ${call.id}` });
+        for (const call of choice!.message.tool_calls ?? [])
+          messages.push({ role: 'tool', tool_call_id: call.id, content: `result of ${call.id}` });
       }
       expect(finishes).toEqual(['tool_calls', 'tool_calls', 'stop']);
       expect(calls).toEqual([2, 1, 0]);
       expect(messages.at(-1)?.content).toBe('The answer is 4 🎉');
       const { traces, summary } = await flow.gateway.sessions.finish(key, { reward: 0.5, metadata: { task: 'x' } });
       expect(traces).toHaveLength(1);
-      expect(traces[0]).toMatchObject({ role: 'main', reward: 0.5, status: 'completed', is_last_row: true, metadata: new Map([['task', 'x']]) });
+      expect(traces[0]).toMatchObject({
+        role: 'main',
+        reward: 0.5,
+        status: 'completed',
+        is_last_row: true,
+        metadata: new Map([['task', 'x']]),
+      });
       expect(summary).toMatchObject({ turns: 3, rows: 1, capture_yield: 1, capture_error: null, forks: {} });
       expectRowsMatchLedger(flow.sim, traces, serial);
     });
@@ -96,7 +116,13 @@ describe('Chat Completions with the official SDK', () => {
   test('token ids, logprobs and the usage chunk are answered from what was sampled', async () => {
     const client = flow.openai('chat-ids');
     const messages: Messages = [{ role: 'user', content: plan({ text: 'abc def' }) }];
-    const body = { model: 'm', messages, logprobs: true, top_logprobs: 0, return_token_ids: true } as OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
+    const body = {
+      model: 'm',
+      messages,
+      logprobs: true,
+      top_logprobs: 0,
+      return_token_ids: true,
+    } as OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
     const reply = (await client.chat.completions.create(body)) as OpenAI.Chat.ChatCompletion & { prompt_token_ids: number[] };
     const choice = reply.choices[0] as OpenAI.Chat.ChatCompletion.Choice & { token_ids: number[] };
     const entry = flow.sim.ledger().at(-1)!;
@@ -126,7 +152,9 @@ describe('Chat Completions with the official SDK', () => {
 
   test('malformed calls are text, flagged and trained', async () => {
     const client = flow.openai('chat-malformed');
-    const messages: Messages = [{ role: 'user', content: plan({ raw: 'x <tool_call>\n{"name": "search", "arguments": {oops}\n</tool_call>' }) }];
+    const messages: Messages = [
+      { role: 'user', content: plan({ raw: 'x <tool_call>\n{"name": "search", "arguments": {oops}\n</tool_call>' }) },
+    ];
     const reply = await client.chat.completions.create({ model: 'm', messages, tools: TOOLS });
     expect(reply.choices[0]?.finish_reason).toBe('stop');
     expect(reply.choices[0]?.message.content).toContain('{oops}');

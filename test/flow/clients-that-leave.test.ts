@@ -52,7 +52,9 @@ describe('clients that leave, retry and ask twice', () => {
     await until(() => running() > 0, 'the engine samples');
     const joined = flow.post('/v1/chat/completions', 'retries', body, { 'x-stainless-retry-count': '1' });
     const texts = await Promise.all([first, joined].map(async (reply) => ((await (await reply).json()) as { id: string }).id));
-    const replayed = (await (await flow.post('/v1/chat/completions', 'retries', body, { 'x-stainless-retry-count': '2' })).json()) as { id: string };
+    const replayed = (await (await flow.post('/v1/chat/completions', 'retries', body, { 'x-stainless-retry-count': '2' })).json()) as {
+      id: string;
+    };
     expect(new Set([...texts, replayed.id]).size).toBe(1);
     const { traces, summary } = await flow.gateway.sessions.finish('retries');
     expect(summary).toMatchObject({ turns: 1, rows: 1 });
@@ -63,7 +65,11 @@ describe('clients that leave, retry and ask twice', () => {
   test('equal requests without a mark are siblings that name each other', async () => {
     const serial = flow.sim.ledger().at(-1)?.serial ?? 0;
     const body = { model: 'm', messages: [{ role: 'user', content: 'twins' }], max_tokens: 6 };
-    await Promise.all([flow.post('/v1/chat/completions', 'twins', body), flow.post('/v1/chat/completions', 'twins', body)].map(async (reply) => (await reply).text()));
+    await Promise.all(
+      [flow.post('/v1/chat/completions', 'twins', body), flow.post('/v1/chat/completions', 'twins', body)].map(async (reply) =>
+        (await reply).text(),
+      ),
+    );
     const { traces, summary } = await flow.gateway.sessions.finish('twins');
     expect(summary).toMatchObject({ turns: 2, rows: 2, capture_yield: 1 });
     expect(traces.flatMap((row) => row.turns.map((turn) => turn.duplicate_of)).filter((row) => row !== null)).toHaveLength(1);
@@ -90,7 +96,10 @@ describe('clients that leave, retry and ask twice', () => {
   });
 
   test('finish waits for a running turn, then aborts it', async () => {
-    const running1 = flow.post('/v1/chat/completions', 'finishing', { model: 'm', messages: [{ role: 'user', content: plan({ text: 'a b c' }) }] });
+    const running1 = flow.post('/v1/chat/completions', 'finishing', {
+      model: 'm',
+      messages: [{ role: 'user', content: plan({ text: 'a b c' }) }],
+    });
     await until(() => running() > 0, 'the engine samples');
     const waited = await flow.gateway.sessions.finish('finishing', { wait_ms: 10_000 });
     expect(waited.summary).toMatchObject({ turns: 1, aborted_turns: 0 });

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectRowsMatchLedger, type Flow, plan, startFlow } from '../support/flow.js';
 
 const TOOLS: Anthropic.Tool[] = [
-  { name: 'search', description: 'search it', input_schema: { type: 'object', properties: { q: { type: 'string' }, n: { type: 'number' } } } },
+  {
+    name: 'search',
+    description: 'search it',
+    input_schema: { type: 'object', properties: { q: { type: 'string' }, n: { type: 'number' } } },
+  },
 ];
 
 describe('Anthropic Messages with the official SDK', () => {
@@ -23,7 +27,14 @@ describe('Anthropic Messages with the official SDK', () => {
         {
           role: 'user',
           content: plan(
-            { reasoning: 'look', text: 'Looking.', calls: [{ name: 'search', arguments: { q: 'a' } }, { name: 'search', arguments: { q: 'b', n: 2 } }] },
+            {
+              reasoning: 'look',
+              text: 'Looking.',
+              calls: [
+                { name: 'search', arguments: { q: 'a' } },
+                { name: 'search', arguments: { q: 'b', n: 2 } },
+              ],
+            },
             { reasoning: 'so', text: 'Two things.' },
           ),
         },
@@ -36,7 +47,10 @@ describe('Anthropic Messages with the official SDK', () => {
         messages.push({ role: 'assistant', content: reply.content as Anthropic.ContentBlockParam[] });
         const calls = reply.content.filter((block) => block.type === 'tool_use');
         if (calls.length > 0) {
-          messages.push({ role: 'user', content: calls.reverse().map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: `of ${id}` })) });
+          messages.push({
+            role: 'user',
+            content: calls.reverse().map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: `of ${id}` })),
+          });
         }
         if (turn === 0) {
           expect(reply.content.map((block) => block.type)).toEqual(['thinking', 'text', 'tool_use', 'tool_use']);
@@ -103,8 +117,18 @@ describe('Anthropic Messages with the official SDK', () => {
         model: 'm',
         messages: [question, { role: 'assistant', content: text }, { role: 'user', content: plan({ text: 'by chat' }) }],
       }),
-      anthropic.messages.create({ model: 'm', max_tokens: 60, system: 'helper 1', messages: [{ role: 'user', content: plan({ text: 'h1' }) }] }),
-      anthropic.messages.create({ model: 'm', max_tokens: 60, system: 'helper 2', messages: [{ role: 'user', content: plan({ text: 'h2' }) }] }),
+      anthropic.messages.create({
+        model: 'm',
+        max_tokens: 60,
+        system: 'helper 1',
+        messages: [{ role: 'user', content: plan({ text: 'h1' }) }],
+      }),
+      anthropic.messages.create({
+        model: 'm',
+        max_tokens: 60,
+        system: 'helper 2',
+        messages: [{ role: 'user', content: plan({ text: 'h2' }) }],
+      }),
     ]);
     const { traces, summary } = await flow.gateway.sessions.finish('mixed', { reward: 1 });
     expect(summary).toMatchObject({ turns: 4, rows: 3, capture_yield: 1 });

@@ -10,12 +10,23 @@ describe('sessions over HTTP', () => {
 
   const ask = (key: string, text = 'hello'): Promise<Response> =>
     flow.post('/v1/chat/completions', key, { model: 'm', max_tokens: 12, messages: [{ role: 'user', content: text }] });
-  const json = async (reply: Promise<Response>): Promise<Record<string, unknown>> => (await (await reply).json()) as Record<string, unknown>;
+  const json = async (reply: Promise<Response>): Promise<Record<string, unknown>> =>
+    (await (await reply).json()) as Record<string, unknown>;
   const trainer = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${flow.url}${path}`, { method, headers: { 'content-type': 'application/json', ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    fetch(`${flow.url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
 
   test('create, turn, state, tree, finish, acknowledge', async () => {
-    const created = await trainer('POST', '/sessions', { session_id: 'run/1: ü', metadata: { seed: 1.0 }, rollout_id: 'r', group_id: 'g', sample_index: 3 });
+    const created = await trainer('POST', '/sessions', {
+      session_id: 'run/1: ü',
+      metadata: { seed: 1.0 },
+      rollout_id: 'r',
+      group_id: 'g',
+      sample_index: 3,
+    });
     expect(created.status).toBe(201);
     const { api_key, base_urls } = (await created.json()) as { api_key: string; base_urls: Record<string, string> };
     expect(Object.values(base_urls).every((base) => base.startsWith('http'))).toBe(true);
@@ -69,7 +80,14 @@ describe('sessions over HTTP', () => {
 
   test('session sampling wins over the request', async () => {
     await trainer('POST', '/sessions', { session_id: 'fixed', sampling: { temperature: 0.25, max_tokens: 5 }, wire: { token_ids: true } });
-    const reply = await json(flow.post('/v1/chat/completions', 'fixed', { model: 'm', temperature: 2, max_tokens: 500, messages: [{ role: 'user', content: 'hi' }] }));
+    const reply = await json(
+      flow.post('/v1/chat/completions', 'fixed', {
+        model: 'm',
+        temperature: 2,
+        max_tokens: 500,
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    );
     expect((reply.prompt_token_ids as number[]).length).toBeGreaterThan(3);
     const { traces } = await flow.gateway.sessions.finish('fixed');
     expect(traces[0]?.turns[0]?.sampling).toMatchObject({ temperature: 0.25, max_tokens: 5 });

@@ -48,8 +48,15 @@ for (const name of ['vllm', 'sglang'] as const) {
       writeFileSync(script, JSON.stringify(forceScript(await liveTokenizerDir())));
       engine = await startLiveEngine(name, name === 'vllm' ? { FORCE_SCRIPT: script } : {});
       proxy = await RecordingProxy.start(engine.url, (path) => /generate|completions/.test(path));
-      const { RolloutGateway } = (await import(String(new URL('../../dist/gateway.js', import.meta.url)))) as { RolloutGateway: typeof Gateway };
-      gateway = RolloutGateway.fromEngine({ engineUrl: proxy.url, model: engine.modelDir, engine: name, settings: { shards: 1, log: { level: 'warn' } } });
+      const { RolloutGateway } = (await import(String(new URL('../../dist/gateway.js', import.meta.url)))) as {
+        RolloutGateway: typeof Gateway;
+      };
+      gateway = RolloutGateway.fromEngine({
+        engineUrl: proxy.url,
+        model: engine.modelDir,
+        engine: name,
+        settings: { shards: 1, log: { level: 'warn' } },
+      });
       ({ url } = await gateway.start());
       await gateway.ready(120_000);
     });
@@ -158,7 +165,9 @@ for (const name of ['vllm', 'sglang'] as const) {
       });
       const { traces, summary } = await gateway.sessions.finish('live-mixed');
       expect(summary.turns).toBe(2);
-      expect(new Set(traces.flatMap((row) => row.turns.map((turn) => turn.protocol)))).toEqual(new Set(['anthropic-messages', 'openai-chat']));
+      expect(new Set(traces.flatMap((row) => row.turns.map((turn) => turn.protocol)))).toEqual(
+        new Set(['anthropic-messages', 'openai-chat']),
+      );
       await expectEngineAndRowsAgree(traces, proxy.exchanges.slice(before));
     });
 
@@ -187,7 +196,12 @@ for (const name of ['vllm', 'sglang'] as const) {
       const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'live-abort', maxRetries: 0 });
       const abort = new AbortController();
       const pending = client.chat.completions.create(
-        { model: 'tiny', messages: [{ role: 'user', content: 'Never end.' }], max_tokens: 1800, min_tokens: 1700 } as OpenAI.Chat.ChatCompletionCreateParamsNonStreaming,
+        {
+          model: 'tiny',
+          messages: [{ role: 'user', content: 'Never end.' }],
+          max_tokens: 1800,
+          min_tokens: 1700,
+        } as OpenAI.Chat.ChatCompletionCreateParamsNonStreaming,
         { signal: abort.signal },
       );
       await until(async () => (await running(engine)) > 0, 20_000);
@@ -254,7 +268,13 @@ function applyChatTemplate(engine: LiveEngine, prompts: readonly ChatMessage[][]
     const script = join(import.meta.dirname, 'apply_chat_template.py');
     const child = execFile(engine.python, [script, engine.modelDir], { maxBuffer: 1 << 26 }, (error, stdout) => {
       if (error !== null) reject(error);
-      else resolve(stdout.trim().split('\n').map((line) => (JSON.parse(line) as { ids: number[] }).ids));
+      else
+        resolve(
+          stdout
+            .trim()
+            .split('\n')
+            .map((line) => (JSON.parse(line) as { ids: number[] }).ids),
+        );
     });
     child.stdin?.end(prompts.map((messages) => `${JSON.stringify({ messages, tools: TOOLS })}\n`).join(''));
   });

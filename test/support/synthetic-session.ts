@@ -79,7 +79,7 @@ export class SyntheticSession {
     const agent = this.#agents[who % Math.max(1, this.#agents.length)];
     if (agent === undefined || what === 0) this.#newAgent(a, b);
     else if (what < 8) this.#settle(this.#begin(agent, a, b), 'commit');
-    else if (what === 8) this.#begin(agent, a, b);
+    else if (what === 8) this.#leaveOpen(this.#begin(agent, a, b), b);
     else if (what === 9) this.#settleOpen(a, 'commit');
     else if (what === 10) this.#settle(this.#begin(agent, a, b), a % 2 === 0 ? 'gone while running' : 'gone when finished');
     else if (what === 11) this.#settle(this.#begin(agent, a, b), 'aside, then taken over');
@@ -166,6 +166,14 @@ export class SyntheticSession {
     return { reply, output, logprobs: Float32Array.from(output, (_, i) => -(n * 64 + i + 1) / 4096) };
   }
 
+  #leaveOpen(turn: OpenTurn, b: number): void {
+    if (b % 2 === 0) this.#finish(turn);
+  }
+
+  #finish({ pending, output, reply, logprobs }: OpenTurn): void {
+    if (pending.finish(sampled(output, reply, { logprobs }))) this.sampledTokens += output.length;
+  }
+
   #settleOpen(a: number, how: 'commit' | 'gone when finished'): void {
     const turn = this.#open[a % Math.max(1, this.#open.length)];
     if (turn !== undefined) this.#settle(turn, how);
@@ -174,10 +182,6 @@ export class SyntheticSession {
   #settle(turn: OpenTurn, how: 'commit' | 'gone while running' | 'gone when finished' | 'aside, then taken over' | 'engine fault'): void {
     this.#open.splice(this.#open.indexOf(turn), 1);
     const { pending, output, logprobs, reply } = turn;
-    const finish = () => {
-      this.sampledTokens += output.length;
-      pending.finish(sampled(output, reply, { logprobs }));
-    };
     switch (how) {
       case 'gone while running':
         pending.release();
@@ -188,17 +192,17 @@ export class SyntheticSession {
         pending.discard('engine_failed', 3);
         return;
       case 'gone when finished':
-        finish();
+        this.#finish(turn);
         pending.discard('client_gone');
         return;
       case 'aside, then taken over':
         pending.release();
-        finish();
+        this.#finish(turn);
         if (pending.commit(this.#nowMs++).ok) throw new Error('a turn that nobody holds was committed');
         pending.join();
         break;
       case 'commit':
-        finish();
+        this.#finish(turn);
     }
     const result = pending.commit(this.#nowMs++);
     if (!result.ok) throw new Error(`commit refused: ${result.reason}`);
