@@ -87,6 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'rendering',
     'sim',
     'telemetry',
+    'trainer',
     'trajectory',
   ],
   main: ['cli'],
