@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../canonical/json-value.js';
 import type { AssistantMessage } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
+import { localTime } from '../jinja/strftime.js';
 import { compileTemplate, type Template, TemplateFailure } from '../jinja/template.js';
 import type { Conversation, Renderer } from './renderer.js';
 import type { TemplateInput } from './template-input.js';
@@ -54,7 +55,7 @@ export class ChatTemplateRenderer implements Renderer {
     for (const [name, value] of this.options.templateKwargs) context.set(name, value);
     for (const [name, value] of conversation.templateKwargs) context.set(name, value);
     try {
-      return template.render(context, { now: () => localTime(new Date(conversation.nowMs)) });
+      return template.render(context, { now: () => localTime(conversation.nowMs) });
     } catch (error) {
       if (error instanceof TemplateFailure) {
         throw new GatewayError('template_error', templateMessage(error), { cause: error });
