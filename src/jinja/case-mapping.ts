@@ -65,7 +65,8 @@ function lowerAt(text: string, position: number, character: string): string {
 export function capitalize(text: string): string {
   const [first] = codePoints(text);
   if (first === undefined) return '';
-  return titleCase(first) + text.slice(first.length).toLowerCase();
+  // Lowered as a whole, because a final sigma depends on what stands before it.
+  return titleCase(first) + text.toLowerCase().slice(first.toLowerCase().length);
 }
 
 export function swapCase(text: string): string {

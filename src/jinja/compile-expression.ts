@@ -271,6 +271,7 @@ function spread(value: Value, name: string): Iterable<Value> {
 }
 
 function addKwargs(values: Map<string, Value>, more: Value, name: string): void {
+  if (more instanceof Undefined) more.fail();
   if (!isDict(more)) typeError(`${name}() argument after ** must be a mapping, not ${typeName(more)}`);
   for (const [key, value] of dictEntries(more)) {
     if (!isStr(key)) typeError('keywords must be strings');

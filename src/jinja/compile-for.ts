@@ -60,7 +60,7 @@ function compileLoop(node: ForNode, outer: Scope, blocks: Blocks): LoopCode {
   const loopSlot = extended ? scope.fn.slot(scope.symbols.parameter('loop')).index : -1;
   scope.symbols.visitLoop(node, 'body');
   const target = compileStore(node.target, scope);
-  const filter = node.test ? compileLoopFilter(node, node.test, node.recursive ? scope : outer, outer) : null;
+  const filter = node.test ? compileLoopFilter(node, node.test, outer) : null;
   return {
     target,
     loopSlot,
@@ -85,17 +85,13 @@ function compileElse(node: ForNode, inner: Scope, outer: Scope, blocks: Blocks):
 }
 
 /** The `if` of a loop, as a generator with variables of its own. */
-function compileLoopFilter(
-  node: ForNode,
-  test: NonNullable<ForNode['test']>,
-  home: Scope,
-  outer: Scope,
-): (frame: Frame, source: Value) => Value {
-  const inner = innerScope(outer, 'own function');
-  const scope: Scope = { ...inner, fn: node.recursive ? innerScope(home, 'own function').fn : inner.fn };
+function compileLoopFilter(node: ForNode, test: NonNullable<ForNode['test']>, outer: Scope): (frame: Frame, source: Value) => Value {
+  const scope = innerScope(outer, 'own function');
   scope.symbols.visitLoop(node, 'test');
   const [target, condition, enter] = [compileStore(node.target, scope), compileCondition(test, scope), compileEnter(scope)];
-  return (frame, source) => new PyIterator('generator', filtered(new Frame(frame.rt, frame), source, enter, target, condition));
+  // The generator belongs to the function around the loop, also where the loop is a function of its own.
+  const home = (frame: Frame): Frame | null => (node.recursive ? frame.parent : frame);
+  return (frame, source) => new PyIterator('generator', filtered(new Frame(frame.rt, home(frame)), source, enter, target, condition));
 }
 
 function* filtered(frame: Frame, source: Value, enter: (frame: Frame) => void, target: Store, condition: Condition): Generator<Value> {

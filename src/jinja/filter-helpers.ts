@@ -86,6 +86,13 @@ export function callOwnMethod(value: Value, name: string, args: readonly Value[]
   return method.call(args, null);
 }
 
+/** A text that the filter calls `method` on. */
+export function ownText(value: Value, method: string): string {
+  if (isStr(value)) return strText(value);
+  if (value instanceof Undefined) value.fail();
+  raise('AttributeError', `'${typeName(value)}' object has no attribute '${method}'`);
+}
+
 export function textOf(value: Value, what: string): string {
   return isStr(value) ? strText(value) : typeError(`${what} must be str, not ${typeName(value)}`);
 }

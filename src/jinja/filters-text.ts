@@ -1,5 +1,5 @@
 import { JsonFloat } from '../canonical/json-value.js';
-import { callStrMethod, type Filter, filter, likeText, textOf } from './filter-helpers.js';
+import { callStrMethod, type Filter, filter, likeText, ownText, textOf } from './filter-helpers.js';
 import { formatPercent } from './format-percent.js';
 import { fixed } from './format-spec.js';
 import { escapeValue, stripTags } from './html.js';
@@ -134,7 +134,7 @@ export const TEXT_FILTERS: readonly [string, Filter][] = [
     ['s', 'width', 'break_long_words', 'wrapstring', 'break_on_hyphens'],
     1,
     ([value, width = 79, long = true, glue = null, hyphens = true]) => {
-      const text = textOf(value!, 's');
+      const text = ownText(value!, 'splitlines');
       const newline = glue === null ? '\n' : textOf(glue, 'wrapstring');
       return splitLines(text, false)
         .map((line) => wrapText(line, indexOf(width), truthy(long), truthy(hyphens)).join(newline))

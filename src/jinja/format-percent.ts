@@ -102,6 +102,7 @@ function convert(value: Value, type: string, flags: string, places: number | nul
 
 function decimal(value: Value, type: string, html: boolean): string {
   if (intOf(value) !== undefined || isFloat(value) || (html && isStr(value))) return toInt(value).toString();
+  if (value instanceof Undefined) value.fail();
   typeError(`%${type} format: a real number is required, not ${typeName(value)}`);
 }
 

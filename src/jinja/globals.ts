@@ -93,6 +93,7 @@ function dictMembers(args: readonly Value[], kwargs: Kwargs): (readonly [Value, 
   if (args.length > 1) typeError(`dict expected at most 1 argument, got ${args.length}`);
   const members: (readonly [Value, Value])[] = [];
   const source = args[0];
+  if (source instanceof Undefined) source.fail();
   if (source instanceof Namespace) typeError("'Namespace' object is not iterable");
   if (source !== undefined && isDict(source)) members.push(...dictEntries(source));
   else if (source !== undefined)

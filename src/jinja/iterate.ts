@@ -114,10 +114,7 @@ export function tryIterate(value: Value): Iterator<Value> | null {
   if (typeof value !== 'object') return null;
   if (Array.isArray(value)) return (value as List)[Symbol.iterator]();
   if (value instanceof Map) return (value as ReadonlyMap<string, Value>).keys();
-  if (value instanceof Markup)
-    return codePoints(value.text)
-      .map((point) => new Markup(point))
-      [Symbol.iterator]();
+  if (value instanceof Markup) return codePoints(value.text)[Symbol.iterator]();
   return value instanceof PyObject ? value.iterate() : null;
 }
 

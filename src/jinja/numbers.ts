@@ -49,7 +49,7 @@ function doubleOfBigInt(value: bigint): number {
   return double;
 }
 
-/** An index or count: the value of an int or bool, clamped to the safe range. Raises TypeError for other types. */
+/** An index or count: the value of an int or bool. Raises TypeError for other types and OverflowError beyond 64 bits. */
 export function indexOf(value: Value, what = 'integer'): number {
   const int = intOf(value);
   if (int === undefined) {
@@ -57,6 +57,7 @@ export function indexOf(value: Value, what = 'integer'): number {
     typeError(`'${typeName(value)}' object cannot be interpreted as an integer`);
   }
   if (typeof int === 'number') return int;
+  if (int >= 1n << 63n || int < -(1n << 63n)) raise('OverflowError', 'Python int too large to convert to C ssize_t');
   return int > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
 }
 

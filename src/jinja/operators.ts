@@ -59,16 +59,21 @@ export function multiply(a: Value, b: Value): Value {
 
 const isSequence = (value: Value): boolean => isStr(value) || Array.isArray(value) || value instanceof Tuple;
 
+function repeatCount(times: bigint): number {
+  if (times >= 1n << 63n || times < -(1n << 63n)) raise('OverflowError', "cannot fit 'int' into an index-sized integer");
+  return Number(times);
+}
+
 function repeat(value: Value, times: number | bigint): Value | undefined {
-  const count = Math.max(0, Number(times));
+  if (!isSequence(value)) return undefined;
+  const count = Math.max(0, typeof times === 'number' ? times : repeatCount(times));
   if (isStr(value)) {
     const text = strText(value);
     if (text.length * count > MAX_LENGTH) overLimit('characters in one text', MAX_LENGTH);
     const repeated = text === '' ? '' : text.repeat(count);
     return typeof value === 'string' ? repeated : new Markup(repeated);
   }
-  const items = Array.isArray(value) ? (value as List) : value instanceof Tuple ? value.items : undefined;
-  if (items === undefined) return undefined;
+  const items = Array.isArray(value) ? (value as List) : (value as Tuple).items;
   if (items.length * count > MAX_LENGTH / 16) overLimit('items in one list', MAX_LENGTH / 16);
   const repeated: Value[] = [];
   if (items.length > 0) for (let round = 0; round < count; round++) for (const item of items) repeated.push(item);

@@ -2,7 +2,7 @@ import { bind, positional } from './arguments.js';
 import { encode } from './bytes.js';
 import { capitalize, caseFold, swapCase, TEXT_PREDICATES, titleText } from './case-mapping.js';
 import { each } from './iterate.js';
-import { indexOf } from './numbers.js';
+import { indexOf, intOf } from './numbers.js';
 import type { Kwargs, Value } from './object.js';
 import { checkedText, MAX_LENGTH, truthy } from './operators.js';
 import { overLimit, raise, typeError, valueError } from './python-error.js';
@@ -56,13 +56,20 @@ const splitter =
     return splitOn(self, strText(separator), most, fromRight);
   };
 
+/** A bound of a section; unlike a count it may be any int. */
+function boundOf(value: Value): number {
+  const int = intOf(value);
+  if (int === undefined) typeError('slice indices must be integers or None or have an __index__ method');
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(int)));
+}
+
 /** The part of the text that `start` and `end` leave, and its UTF-16 offset; `null` where `start` lies beyond the end. */
 function section(self: string, start: Value | undefined, end: Value | undefined): { text: string; offset: number } | null {
   if ((start ?? null) === null && (end ?? null) === null) return { text: self, offset: 0 };
   const size = codePointLength(self);
   const place = (value: Value | undefined, absent: number): number => {
     if (value === undefined || value === null) return absent;
-    const at = indexOf(value);
+    const at = boundOf(value);
     return at < 0 ? Math.max(0, at + size) : at;
   };
   const from = place(start, 0);

@@ -44,7 +44,7 @@ export function wrapText(text: string, width: number, breakLongWords: boolean, b
 
 /** Takes as much of the long word on top of the stack as fits. */
 function breakWord(chunks: string[], left: number, breakOnHyphens: boolean): string {
-  const space = Math.max(left, 1);
+  const space = left;
   const points = codePoints(chunks.pop()!);
   let end = space;
   if (breakOnHyphens && points.length > space) {
