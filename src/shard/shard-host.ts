@@ -37,6 +37,7 @@ export class ShardHost {
   #transfers: Transferable[] = [];
   #closing = false;
   #bornMs = 0;
+  #loaded = false;
   #rebirth: NodeJS.Timeout | undefined;
   #pulse = new Int32Array(new SharedArrayBuffer(4));
   readonly #watchdog: NodeJS.Timeout;
@@ -104,6 +105,7 @@ export class ShardHost {
   #live(): void {
     if (this.#closing) return;
     this.#bornMs = Date.now();
+    this.#loaded = false;
     this.#epoch += 1;
     const epoch = this.#epoch;
     const { port1, port2 } = new MessageChannel();
@@ -112,7 +114,11 @@ export class ShardHost {
     this.#transfers = [];
     this.#pulse = new Int32Array(new SharedArrayBuffer(4));
     port1.on('message', (messages: readonly FromShard[]) => {
-      for (const message of messages) if (epoch === this.#epoch) this.options.onMessage(message);
+      for (const message of messages) {
+        if (epoch !== this.#epoch) return;
+        if (message.kind === 'ready') this.#loaded = true;
+        this.options.onMessage(message);
+      }
     });
     const life = this.#pool.run({ start: this.options.start(epoch), port: port2, pulse: this.#pulse.buffer }, { transferList: [port2] });
     life.then(
@@ -125,6 +131,7 @@ export class ShardHost {
     if (this.#closing || epoch !== this.#epoch || this.#port === null) return;
     this.#port.close();
     this.#port = null;
+    this.#loaded = false;
     const livedMs = Date.now() - this.#bornMs;
     this.options.onDeath(epoch, problem);
     // What cannot even start is not started again without pause.
@@ -132,7 +139,7 @@ export class ShardHost {
     else this.#rebirth = setTimeout(() => this.#live(), REBIRTH_MS - livedMs);
   }
 
-  /** A thread that no longer turns its event loop cannot be asked to stop: it is terminated. */
+  /** A thread that no longer turns its event loop cannot be asked to stop: it is terminated. Loading a model is such a standstill and allowed. */
   #watch(): NodeJS.Timeout {
     let seen = -1;
     let seenEpoch = -1;
@@ -140,7 +147,7 @@ export class ShardHost {
     const periodMs = Math.max(50, Math.min(1000, this.options.hangMs / 4));
     const timer = setInterval(() => {
       const pulse = Atomics.load(this.#pulse, 0);
-      stillMs = pulse === seen && seenEpoch === this.#epoch && this.#port !== null ? stillMs + periodMs : 0;
+      stillMs = pulse === seen && seenEpoch === this.#epoch && this.#loaded ? stillMs + periodMs : 0;
       seen = pulse;
       seenEpoch = this.#epoch;
       if (stillMs < this.options.hangMs || this.#closing) return;

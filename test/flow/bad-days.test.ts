@@ -43,7 +43,7 @@ describe('crashes and engines that are down', () => {
   );
 
   test('a shard that hangs is replaced', async () => {
-    const flow = await startFlow({ settings: { test: { faults: true }, shard: { hangMs: 400 }, shards: 1 } });
+    const flow = await startFlow({ settings: { test: { faults: true }, shard: { hangMs: 2000 }, shards: 1 } });
     cleanups.push(() => flow.close());
     const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'x' }] };
     expect((await flow.post('/v1/chat/completions', 'hung', body)).status).toBe(200);
@@ -60,7 +60,7 @@ describe('crashes and engines that are down', () => {
     const gateway = RolloutGateway.fromEngine({
       engineUrl: `http://127.0.0.1:${port}`,
       model: SIM_MODEL_DIR,
-      settings: { shards: 1, log: { level: 'silent' }, backend: { probeDownMs: 100 } },
+      settings: { shards: 1, log: { level: 'silent' }, backend: { probeDownMs: 100, probeIntervalMs: 100 } },
     });
     const { url } = await gateway.start();
     cleanups.push(() => gateway.close());
@@ -78,7 +78,7 @@ describe('crashes and engines that are down', () => {
     cleanups.push(() => sim.close());
     expect((await early).status).toBe(200);
     await until(async () => (await fetch(`${url}/readyz`)).status === 200, 'ready');
-    await sim.die(300);
+    await sim.die(2500);
     await until(async () => (await fetch(`${url}/readyz`)).status === 503, 'not ready', 10_000);
     await until(async () => (await fetch(`${url}/readyz`)).status === 200, 'ready again');
   });

@@ -7,7 +7,7 @@ describe('clients that leave, retry and ask twice', () => {
   let flow: Flow;
   beforeAll(async () => {
     flow = await startFlow({
-      sim: { latency: { prefillTokensPerS: 0, decodeStepMs: STEP_MS, decodeStepPerSequenceMs: 0, prefillChunkTokens: 0 }, window: 8 },
+      sim: { latency: { prefillTokensPerS: 1e6, decodeStepMs: STEP_MS, decodeStepPerSequenceMs: 0, prefillChunkTokens: 8192 }, window: 8 },
       settings: { heartbeat: { streamMs: 50, bodyMs: 100 } },
     });
   });
