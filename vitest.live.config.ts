@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { globalSetup: 'test/support/build.ts',
-    include: ['test/live/**/*.test.ts'], fileParallelism: false, testTimeout: 300_000, hookTimeout: 600_000 },
+  test: {
+    globalSetup: 'test/support/build.ts',
+    include: ['test/live/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+  },
 });

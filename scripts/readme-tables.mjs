@@ -6,7 +6,12 @@ const { SETTINGS } = await import('../dist/config.js');
 const { ERRORS } = await import('../dist/errors.js');
 const { ROUTES } = await import('../dist/front/routes.js');
 
-const table = (head, rows) => [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+// Cells are padded as the formatter pads them.
+const table = (head, rows) => {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => cells[column].length)));
+  const line = (cells) => `| ${cells.map((text, column) => text.padEnd(widths[column])).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+};
 const code = (text) => `\`${text}\``;
 const cell = (text) => text.replaceAll('|', '\\|');
 const shown = (value) =>

@@ -1,8 +1,8 @@
 import { GatewayError } from '../errors.js';
-import { checkSessionId } from './session-id.js';
 import { AckBody, CreateBody, FinishBody, metadataText, readBody, readSampling } from './bodies.js';
 import type { TrainerCall } from './calls.js';
 import { acceptedEncoding, queryInclude, queryInteger, readQuery } from './query.js';
+import { checkSessionId } from './session-id.js';
 
 export type TrainerRouteName =
   | 'create_session'
