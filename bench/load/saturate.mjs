@@ -71,7 +71,7 @@ async function chatSession(number) {
 
 /** The same in token ids: as many per turn, always with the same engine. */
 async function idSession(number, agent) {
-  const ids = Array.from({ length: frame.head }, (_, i) => vocabulary.words[i].id);
+  const ids = Array.from({ length: frame.head }, (_, i) => vocabulary.words[i % vocabulary.words.length].id);
   for (let turn = 0; turn < turns && running; turn++) {
     for (let i = 0; i < stepTokens; i++) ids.push(vocabulary.words[(number * 131 + turn * 17 + i * 31) % vocabulary.words.length].id);
     const body = JSON.stringify({
