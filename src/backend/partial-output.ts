@@ -26,10 +26,9 @@ export class PartialOutput {
   /** What is still to be asked; `whole` is the request for the whole sample. */
   rest<R extends Omit<GenerateRequest, 'requestId'>>(whole: R): R {
     if (this.#length === 0) return whole;
-    const { promptJson: _spelled, ...request } = whole;
     const { sampling } = whole;
     return {
-      ...(request as R),
+      ...whole,
       promptIds: joinIds(whole.promptIds, this.#parts),
       sampling: {
         ...sampling,

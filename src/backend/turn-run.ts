@@ -13,7 +13,7 @@ const CONTINUATIONS_MAX = 16;
 /** An answer that makes no sense is asked for once more: a second lie is not chance. */
 const INVALID_ANSWERS_MAX = 1;
 
-export type PoolRequest = Omit<GenerateRequest, 'requestId' | 'vocabularySize' | 'promptJson'> & {
+export type PoolRequest = Omit<GenerateRequest, 'requestId' | 'vocabularySize' | 'writtenIds'> & {
   readonly sessionId: string;
   /** When the session began, in any clock that all callers share; older sessions are served first. Default: now. */
   readonly sessionSinceMs?: number;

@@ -1,4 +1,5 @@
 import type { Sampling, TokenLogprob } from '../canonical/turn.js';
+import type { WrittenIds } from './prompt-ids-json.js';
 
 export interface EngineHttpRequest {
   readonly method: 'GET' | 'POST';
@@ -6,6 +7,8 @@ export interface EngineHttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
+  /** The prompt as the body spells it, to be given to the next request that begins with it. */
+  readonly writtenIds?: WrittenIds;
 }
 
 export interface EngineHttpResponse {
@@ -23,8 +26,8 @@ export interface GenerateRequest {
   readonly model: string | null;
   /** Validated against the vocabulary; one int32 per token. */
   readonly promptIds: Int32Array;
-  /** The JSON array of `promptIds` where it is already written. */
-  readonly promptJson?: Uint8Array;
+  /** An earlier prompt that may begin like this one, with its JSON. */
+  readonly writtenIds?: WrittenIds;
   /** Ids are below it; an answer with another id is a lie. */
   readonly vocabularySize: number;
   readonly sampling: Sampling;

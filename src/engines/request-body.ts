@@ -1,23 +1,25 @@
-import type { GenerateRequest } from './engine.js';
+import type { EngineHttpRequest, GenerateRequest } from './engine.js';
 import { promptIdsJson } from './prompt-ids-json.js';
 
+const CLOSE = 0x7d;
+
 /**
- * The JSON body of a request: the members of `head`, then the prompt ids under `idsKey`, spelled from the typed array or
- * copied from `request.promptJson`. Members that are `undefined` are left out.
+ * A sampling call whose body has the members of `head` and the prompt ids under `idsKey`, spelled from the typed array into
+ * the body's own buffer. What `request.writtenIds` spells of them is copied.
  */
-export function requestBody(head: object, idsKey: string, request: GenerateRequest): Uint8Array {
+export function samplingCall(path: string, head: object, idsKey: string, request: GenerateRequest): EngineHttpRequest {
   const start = `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(idsKey)}:`;
-  const ids = request.promptJson ?? promptIdsJson(request.promptIds).bytes;
   const startBytes = Buffer.byteLength(start);
-  const body = Buffer.allocUnsafeSlow(startBytes + ids.length + 1);
-  body.write(start, 0, 'utf8');
-  body.set(ids, startBytes);
-  body[startBytes + ids.length] = 0x7d;
-  return body;
+  const writtenIds = promptIdsJson(request.promptIds, request.writtenIds, startBytes, 1);
+  const { bytes } = writtenIds;
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset - startBytes, startBytes + bytes.length + 1);
+  body.write(start, 'utf8');
+  body[body.length - 1] = CLOSE;
+  return { method: 'POST', path, headers: samplingHeaders(request.routingKey), body, writtenIds };
 }
 
-/** Headers of a call; routers in front of engines pin a session by them. */
-export const jsonHeaders = (routingKey: string): Record<string, string> => ({
+/** Routers in front of engines pin a session by its key. */
+const samplingHeaders = (routingKey: string): Record<string, string> => ({
   'content-type': 'application/json',
   accept: 'application/json',
   'x-session-id': routingKey,

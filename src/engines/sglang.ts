@@ -1,8 +1,9 @@
 import { type AnswerDraft, alternatives, checkedAnswer, lie } from './answer-checks.js';
 import { answerBody, arrayMember, member, numberMember, stringMember } from './answer-json.js';
+import { bodyWithoutLists, Columns, naturals, tuples } from './answer-lists.js';
 import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
 import { embeddedFailure, httpFailure } from './engine-errors.js';
-import { jsonHeaders, requestBody } from './request-body.js';
+import { samplingCall } from './request-body.js';
 import { GENERATE_PATH, probeSglang } from './sglang-probe.js';
 
 /** SGLang's native `POST /generate`. Its logprobs are of the distribution after temperature. */
@@ -41,11 +42,13 @@ export const sglang: Engine = {
       return_text_in_logprobs: false,
       stream: false,
     };
-    return { method: 'POST', path: GENERATE_PATH, headers: jsonHeaders(request.routingKey), body: requestBody(head, 'input_ids', request) };
+    return samplingCall(GENERATE_PATH, head, 'input_ids', request);
   },
 
   decode(response: EngineHttpResponse, request: GenerateRequest, probe: EngineProbe): GenerateOutcome {
     if (response.status !== 200) return { ok: false, failure: httpFailure(response) };
+    const quick = quickDraft(response, request);
+    if (quick !== null) return checkedAnswer(quick, request, probe, sglang.logprobBasis);
     const body = answerBody(response);
     if (body.kind === 'other') return lie('not_json', JSON.stringify(body.excerpt));
     if (body.kind === 'events') {
@@ -78,21 +81,16 @@ export const sglang: Engine = {
   health: () => ({ method: 'GET', path: '/health', headers: {}, body: null }),
 };
 
-function draftOf(value: unknown, request: GenerateRequest): AnswerDraft {
+/** The lists of an answer with one entry per token. */
+type TokenLists = Pick<AnswerDraft, 'ids' | 'logprobs' | 'logprobIds' | 'topLogprobs'>;
+
+function draftOf(value: unknown, request: GenerateRequest, lists?: TokenLists): AnswerDraft {
   const meta = member(value, 'meta_info');
-  const tuples = arrayMember(meta, 'output_token_logprobs');
-  const top = arrayMember(meta, 'output_top_logprobs');
   const finish = member(meta, 'finish_reason');
   const matched = member(finish, 'matched');
   const id = stringMember(meta, 'id');
-  const tupleIds = tuples?.map((tuple) => (Array.isArray(tuple) ? (tuple[1] as unknown) : undefined)) ?? null;
   return {
-    // Builds before 0.5 do not list the ids.
-    ids: arrayMember(value, 'output_ids') ?? tupleIds,
-    logprobs: tuples?.map((tuple) => (Array.isArray(tuple) ? (tuple[0] as unknown) : undefined)) ?? null,
-    logprobIds: tupleIds,
-    topLogprobs:
-      request.topLogprobs === 0 || top === null ? null : top.map((entry) => alternatives(tupleEntries(entry), request.topLogprobs)),
+    ...(lists ?? listsOf(value, request)),
     finish: typeof finish === 'string' ? finish : stringMember(finish, 'type'),
     matched: typeof matched === 'number' || typeof matched === 'string' ? matched : null,
     promptTokens: numberMember(meta, 'prompt_tokens'),
@@ -103,6 +101,33 @@ function draftOf(value: unknown, request: GenerateRequest): AnswerDraft {
     requestId: id,
     engineRequestId: id,
   };
+}
+
+function listsOf(value: unknown, request: GenerateRequest): TokenLists {
+  const meta = member(value, 'meta_info');
+  const pairs = arrayMember(meta, 'output_token_logprobs');
+  const top = arrayMember(meta, 'output_top_logprobs');
+  const tupleIds = pairs?.map((tuple) => (Array.isArray(tuple) ? (tuple[1] as unknown) : undefined)) ?? null;
+  return {
+    // Builds before 0.5 do not list the ids.
+    ids: arrayMember(value, 'output_ids') ?? tupleIds,
+    logprobs: pairs?.map((tuple) => (Array.isArray(tuple) ? (tuple[0] as unknown) : undefined)) ?? null,
+    logprobIds: tupleIds,
+    topLogprobs:
+      request.topLogprobs === 0 || top === null ? null : top.map((entry) => alternatives(tupleEntries(entry), request.topLogprobs)),
+  };
+}
+
+/** The draft of a usual answer, without an array per token; `null` = read it in the general way. */
+function quickDraft(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
+  if (request.topLogprobs > 0) return null;
+  const listed = new Columns();
+  const pairs = new Columns();
+  const body = bodyWithoutLists(response, { output_ids: naturals(listed), output_token_logprobs: tuples(pairs) });
+  const finish = stringMember(member(member(body, 'meta_info'), 'finish_reason'), 'type');
+  if (member(body, 'error') !== undefined || finish === null || finish === 'abort') return null;
+  if (member(body, 'output_ids') !== null || member(member(body, 'meta_info'), 'output_token_logprobs') !== null) return null;
+  return draftOf(body, request, { ids: listed.allIds, logprobs: pairs.allLogprobs, logprobIds: pairs.allIds, topLogprobs: null });
 }
 
 function* tupleEntries(entry: unknown): Iterable<readonly [id: number, logprob: unknown]> {

@@ -2,9 +2,10 @@
 import type { TokenLogprob } from '../canonical/turn.js';
 import { type AnswerDraft, alternatives } from './answer-checks.js';
 import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
-import type { EngineHttpRequest, EngineProbe, GenerateRequest } from './engine.js';
-import { jsonHeaders, requestBody } from './request-body.js';
-import { idOfText } from './vllm-generate.js';
+import { bodyWithoutLists, Columns, floats, naturals } from './answer-lists.js';
+import type { EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateRequest } from './engine.js';
+import { samplingCall } from './request-body.js';
+import { idOfText, isAnswer, type TokenLists } from './vllm-generate.js';
 import { vllmSampling } from './vllm-sampling.js';
 
 export const COMPLETIONS_PATH = '/v1/completions';
@@ -22,27 +23,19 @@ export function encodeCompletions(request: GenerateRequest, probe: EngineProbe):
     ...(request.topLogprobs > 0 || probe.facts.tokenIds === 'spelled' ? { return_tokens_as_token_ids: true } : {}),
     stream: false,
   };
-  return { method: 'POST', path: COMPLETIONS_PATH, headers: jsonHeaders(request.routingKey), body: requestBody(head, 'prompt', request) };
+  return samplingCall(COMPLETIONS_PATH, head, 'prompt', request);
 }
 
-/** `null` where the body has not exactly one choice. */
-export function draftOfCompletions(body: unknown, request: GenerateRequest): AnswerDraft | null {
+/** `null` where the body has not exactly one choice. `lists` = what was read of it before. */
+export function draftOfCompletions(body: unknown, request: GenerateRequest, lists?: TokenLists): AnswerDraft | null {
   const choices = arrayMember(body, 'choices');
   if (choices === null || choices.length !== 1) return null;
   const choice = choices[0];
-  const logprobs = member(choice, 'logprobs');
-  const texts = arrayMember(logprobs, 'tokens') ?? [];
-  const spelled = texts.map((text) => idOfText(typeof text === 'string' ? text : null));
-  const areIds = spelled.length > 0 && spelled.every((id) => !Number.isNaN(id));
-  const top = arrayMember(logprobs, 'top_logprobs');
   const usage = member(body, 'usage');
   const stopReason = member(choice, 'stop_reason');
   const id = stringMember(body, 'id');
   return {
-    ids: arrayMember(choice, 'token_ids') ?? (areIds ? spelled : null),
-    logprobs: arrayMember(logprobs, 'token_logprobs'),
-    logprobIds: areIds ? spelled : null,
-    topLogprobs: request.topLogprobs === 0 || top === null ? null : top.map((entry) => entryTop(entry, request.topLogprobs)),
+    ...(lists ?? listsOf(choice, request)),
     finish: stringMember(choice, 'finish_reason'),
     matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
     promptTokens: numberMember(usage, 'prompt_tokens'),
@@ -53,6 +46,38 @@ export function draftOfCompletions(body: unknown, request: GenerateRequest): Ans
     requestId: id?.startsWith(COMPLETION_ID_PREFIX) ? id.slice(COMPLETION_ID_PREFIX.length) : id,
     engineRequestId: id,
   };
+}
+
+function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
+  const logprobs = member(choice, 'logprobs');
+  const texts = arrayMember(logprobs, 'tokens') ?? [];
+  const spelled = texts.map((text) => idOfText(typeof text === 'string' ? text : null));
+  const areIds = spelled.length > 0 && spelled.every((id) => !Number.isNaN(id));
+  const top = arrayMember(logprobs, 'top_logprobs');
+  return {
+    ids: arrayMember(choice, 'token_ids') ?? (areIds ? spelled : null),
+    logprobs: arrayMember(logprobs, 'token_logprobs'),
+    logprobIds: areIds ? spelled : null,
+    topLogprobs: request.topLogprobs === 0 || top === null ? null : top.map((entry) => entryTop(entry, request.topLogprobs)),
+  };
+}
+
+/**
+ * The draft of an answer whose numbers are read from the bytes; the echo of the prompt, which can be much longer than the
+ * answer, is not read at all. `null` = read it in the general way.
+ */
+export function quickDraftOfCompletions(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
+  const ids = new Columns();
+  const logprobs = new Columns();
+  const body = bodyWithoutLists(response, { token_ids: naturals(ids), token_logprobs: floats(logprobs) }, [
+    'prompt_token_ids',
+    'text_offset',
+  ]);
+  if (!isAnswer(body)) return null;
+  const choice = arrayMember(body, 'choices')?.[0];
+  if (member(choice, 'token_ids') !== null || member(member(choice, 'logprobs'), 'token_logprobs') !== null) return null;
+  const { logprobIds } = listsOf(choice, request);
+  return draftOfCompletions(body, request, { ids: ids.allIds, logprobs: logprobs.allLogprobs, logprobIds, topLogprobs: null });
 }
 
 function entryTop(entry: unknown, count: number): readonly TokenLogprob[] {

@@ -2,8 +2,9 @@
 import type { TokenLogprob } from '../canonical/turn.js';
 import { type AnswerDraft, alternatives } from './answer-checks.js';
 import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
-import type { EngineHttpRequest, EngineProbe, GenerateRequest } from './engine.js';
-import { jsonHeaders, requestBody } from './request-body.js';
+import { bodyWithoutLists, Columns, entries, naturals } from './answer-lists.js';
+import type { EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateRequest } from './engine.js';
+import { samplingCall } from './request-body.js';
 import { vllmSampling } from './vllm-sampling.js';
 
 export const GENERATE_PATH = '/inference/v1/generate';
@@ -26,7 +27,7 @@ export function encodeGenerate(request: GenerateRequest, probe: EngineProbe): En
     },
     stream: false,
   };
-  return { method: 'POST', path: GENERATE_PATH, headers: jsonHeaders(request.routingKey), body: requestBody(head, 'token_ids', request) };
+  return samplingCall(GENERATE_PATH, head, 'token_ids', request);
 }
 
 /** The server counts the sampled token among its `logprobs` entries, so one more brings the whole top. */
@@ -35,22 +36,19 @@ function logprobCount(topLogprobs: number, probe: EngineProbe): number {
   return topLogprobs === 0 ? least : Math.min(topLogprobs + 1, LOGPROBS_MAX);
 }
 
-/** `null` where the body has not exactly one choice. */
-export function draftOfGenerate(body: unknown, request: GenerateRequest): AnswerDraft | null {
+/** The lists of an answer with one entry per token. */
+export type TokenLists = Pick<AnswerDraft, 'ids' | 'logprobs' | 'logprobIds' | 'topLogprobs'>;
+
+/** `null` where the body has not exactly one choice. `lists` = what was read of it before. */
+export function draftOfGenerate(body: unknown, request: GenerateRequest, lists?: TokenLists): AnswerDraft | null {
   const choices = arrayMember(body, 'choices');
   if (choices === null || choices.length !== 1) return null;
   const choice = choices[0];
-  const entries = arrayMember(member(choice, 'logprobs'), 'content');
-  const entryIds = entries?.map(entryId) ?? null;
   const usage = member(body, 'usage');
   const stopReason = member(choice, 'stop_reason');
   const id = stringMember(body, 'request_id');
   return {
-    ids: arrayMember(choice, 'token_ids'),
-    logprobs: entries?.map((entry) => member(entry, 'logprob')) ?? null,
-    // Text instead of ids is no second witness.
-    logprobIds: entryIds?.every(Number.isNaN) ? null : entryIds,
-    topLogprobs: request.topLogprobs === 0 ? null : topOf(entries, request.topLogprobs),
+    ...(lists ?? listsOf(choice, request)),
     finish: stringMember(choice, 'finish_reason'),
     matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
     promptTokens: numberMember(usage, 'prompt_tokens'),
@@ -61,6 +59,36 @@ export function draftOfGenerate(body: unknown, request: GenerateRequest): Answer
     requestId: id?.startsWith(REQUEST_ID_PREFIX) ? id.slice(REQUEST_ID_PREFIX.length) : id,
     engineRequestId: id,
   };
+}
+
+function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
+  const content = arrayMember(member(choice, 'logprobs'), 'content');
+  const entryIds = content?.map(entryId) ?? null;
+  return {
+    ids: arrayMember(choice, 'token_ids'),
+    logprobs: content?.map((entry) => member(entry, 'logprob')) ?? null,
+    // Text instead of ids is no second witness.
+    logprobIds: entryIds?.every(Number.isNaN) ? null : entryIds,
+    topLogprobs: request.topLogprobs === 0 ? null : topOf(content, request.topLogprobs),
+  };
+}
+
+/** The draft of an answer in the spelling of 0.32, without an object per token; `null` = read it in the general way. */
+export function quickDraftOfGenerate(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
+  const listed = new Columns();
+  const content = new Columns();
+  const body = bodyWithoutLists(response, { token_ids: naturals(listed), content: entries(content) });
+  if (!isAnswer(body)) return null;
+  const choice = arrayMember(body, 'choices')?.[0];
+  if (member(choice, 'token_ids') !== null || member(member(choice, 'logprobs'), 'content') !== null) return null;
+  const lists = { ids: listed.allIds, logprobs: content.allLogprobs, logprobIds: content.allIds, topLogprobs: null };
+  return draftOfGenerate(body, request, lists);
+}
+
+/** A body with one choice and no error. */
+export function isAnswer(body: unknown): boolean {
+  const error = member(body, 'error');
+  return (error === undefined || error === null) && arrayMember(body, 'choices')?.length === 1;
 }
 
 /** The id as a number (0.32) or from the text `token_id:N` (before). */
@@ -74,9 +102,9 @@ export function idOfText(text: string | null): number {
 }
 
 /** `null` where an entry has no alternatives. */
-function topOf(entries: readonly unknown[] | null, count: number): readonly (readonly TokenLogprob[])[] | null {
+function topOf(content: readonly unknown[] | null, count: number): readonly (readonly TokenLogprob[])[] | null {
   const lists: (readonly TokenLogprob[])[] = [];
-  for (const entry of entries ?? []) {
+  for (const entry of content ?? []) {
     const top = arrayMember(entry, 'top_logprobs');
     if (top === null) return null;
     lists.push(
@@ -86,5 +114,5 @@ function topOf(entries: readonly unknown[] | null, count: number): readonly (rea
       ),
     );
   }
-  return entries === null ? null : lists;
+  return content === null ? null : lists;
 }

@@ -1,9 +1,9 @@
-import { checkedAnswer, lie } from './answer-checks.js';
+import { type AnswerDraft, checkedAnswer, lie } from './answer-checks.js';
 import { answerBody, member } from './answer-json.js';
 import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
 import { embeddedFailure, failed, httpFailure } from './engine-errors.js';
-import { draftOfCompletions, encodeCompletions } from './vllm-completions.js';
-import { ABORT_PATH, draftOfGenerate, encodeGenerate, REQUEST_ID_PREFIX } from './vllm-generate.js';
+import { draftOfCompletions, encodeCompletions, quickDraftOfCompletions } from './vllm-completions.js';
+import { ABORT_PATH, draftOfGenerate, encodeGenerate, quickDraftOfGenerate, REQUEST_ID_PREFIX } from './vllm-generate.js';
 import { probeVllm } from './vllm-probe.js';
 
 /** vLLM 0.12 and later, by its token route or, where that is closed, by completions with ids. */
@@ -18,6 +18,8 @@ export const vllm: Engine = {
 
   decode(response: EngineHttpResponse, request: GenerateRequest, probe: EngineProbe): GenerateOutcome {
     if (response.status !== 200) return { ok: false, failure: httpFailure(response) };
+    const quick = quickDraft(response, request, probe);
+    if (quick !== null) return checkedAnswer(quick, request, probe, vllm.logprobBasis);
     const body = answerBody(response);
     if (body.kind === 'other') return lie('not_json', JSON.stringify(body.excerpt));
     if (body.kind === 'events') {
@@ -42,3 +44,9 @@ export const vllm: Engine = {
 
   health: () => ({ method: 'GET', path: '/health', headers: {}, body: null }),
 };
+
+function quickDraft(response: EngineHttpResponse, request: GenerateRequest, probe: EngineProbe): AnswerDraft | null {
+  if (request.topLogprobs > 0) return null;
+  const draft = probe.route === 'generate' ? quickDraftOfGenerate(response, request) : quickDraftOfCompletions(response, request);
+  return draft === null || draft.finish === 'error' ? null : draft;
+}

@@ -22,7 +22,7 @@ const FOLDER = new URL('../fixtures/engines/', import.meta.url);
 export function exchanges(file: RegExp): readonly Exchange[] {
   const found: Exchange[] = [];
   for (const name of readdirSync(FOLDER).sort()) {
-    if (!name.endsWith('.json') || !file.test(name)) continue;
+    if (!name.endsWith('.json') || !file.test(name.slice(0, -'.json'.length))) continue;
     for (const entry of JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as Exchange[])
       if (typeof entry.request?.path === 'string' && typeof entry.response?.status === 'number' && entry.response.status > 0)
         found.push({ ...entry, file: name.replace(/\.json$/, '') });

@@ -218,11 +218,13 @@ describe.each(Object.keys(RECORDED))('engine %s', (name) => {
       expect(recorded.sampling(body, call.path)).not.toHaveProperty(recorded.fields.seed);
     });
 
-    it('spells the prompt ids, or copies them where they are spelled already', () => {
+    it('spells the prompt ids, and copies what the prompt before spelled of them', () => {
       const { call, body } = encoded(engine, request, probe);
       expect(body[recorded.idsKey[route]!]).toEqual([...request.promptIds]);
-      const spelled = { ...request, promptJson: Buffer.from('[0,9,10,151935]') };
-      expect(Buffer.from(engine.encode(spelled, probe).body!)).toEqual(Buffer.from(call.body!));
+      expect(Buffer.from(call.writtenIds!.bytes).toString()).toBe('[0,9,10,151935]');
+      const longer = { ...request, promptIds: Int32Array.of(0, 9, 10, 151_935, 4) };
+      const continued = engine.encode({ ...longer, writtenIds: call.writtenIds! }, probe);
+      expect(Buffer.from(continued.body!)).toEqual(Buffer.from(engine.encode(longer, probe).body!));
     });
   });
 
