@@ -1,16 +1,19 @@
 import { Buffer } from 'node:buffer';
 import type { DecodedText, Decoder, IncrementalDecoder } from './decoder.js';
-import { incompleteTail, utf16Length } from './decoder-utf8.js';
+import { incompleteTail, Utf16Counter } from './decoder-utf8.js';
 
 /** Decodes tokens that stand for bytes (ByteLevel): their bytes one after another, read as UTF-8. */
 export class ByteDecoder implements Decoder {
   /** Bytes of all tokens; those of `id` are `blob[offsets[id]] … blob[offsets[id + 1] - 1]`. */
   private readonly blob: Uint8Array;
   private readonly offsets: Int32Array;
+  /** Filled as tokens are met. */
+  private readonly texts: (string | null | undefined)[];
   private scratch = Buffer.allocUnsafeSlow(8192);
 
   /** @param tokens bytes by id; holes are unknown ids */
   constructor(tokens: readonly (Uint8Array | undefined)[]) {
+    this.texts = new Array(tokens.length).fill(undefined);
     this.offsets = new Int32Array(tokens.length + 1);
     let total = 0;
     for (let id = 0; id < tokens.length; id++) {
@@ -45,24 +48,35 @@ export class ByteDecoder implements Decoder {
   }
 
   decodeWithOffsets(ids: ArrayLike<number>): DecodedText {
+    const { blob, offsets } = this;
     const text = this.decode(ids);
     const ends = new Int32Array(ids.length);
-    let isPlain = true;
-    let total = 0;
+    let bytes = 0;
     for (let i = 0; i < ids.length; i++) {
-      total += this.tokenBytes(ids[i]!).length;
-      ends[i] = total;
+      const id = ids[i]!;
+      if (id >= 0 && id + 1 < offsets.length) bytes += offsets[id + 1]! - offsets[id]!;
+      ends[i] = bytes;
     }
-    if (total !== text.length) isPlain = false;
-    if (isPlain) return { text, ends };
-    const decoder = new IncrementalByteDecoder(this);
-    let length = 0;
+    if (bytes === text.length && !text.includes('\ufffd')) return { text, ends };
+    const counter = new Utf16Counter();
     for (let i = 0; i < ids.length; i++) {
-      length += decoder.pushLength(ids[i]!);
-      ends[i] = length;
+      const id = ids[i]!;
+      if (id >= 0 && id + 1 < offsets.length) counter.add(blob, offsets[id]!, offsets[id + 1]!);
+      ends[i] = counter.units;
     }
     if (ends.length > 0) ends[ends.length - 1] = text.length;
     return { text, ends };
+  }
+
+  /** Text of a token after which no character is left open, `null` for another. */
+  wholeText(id: number): string | null {
+    let text = this.texts[id];
+    if (text === undefined) {
+      const bytes = this.tokenBytes(id);
+      text = incompleteTail(bytes) > 0 ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+      if (Number.isInteger(id) && id >= 0 && id + 1 < this.offsets.length) this.texts[id] = text;
+    }
+    return text;
   }
 
   newDecoder(): IncrementalDecoder {
@@ -87,32 +101,27 @@ const NO_BYTES = new Uint8Array(0);
 
 /** Keeps back the bytes of a character that is not complete yet. */
 class IncrementalByteDecoder implements IncrementalDecoder {
-  private pending: Buffer = Buffer.alloc(0);
+  private pending: Buffer = NOTHING;
 
   constructor(private readonly decoder: ByteDecoder) {}
 
   push(id: number): string {
-    const bytes = this.certain(id);
-    return bytes.toString('utf8');
-  }
-
-  /** As `push`, in UTF-16 units. */
-  pushLength(id: number): number {
-    return utf16Length(this.certain(id));
+    if (this.pending.length === 0) {
+      const text = this.decoder.wholeText(id);
+      if (text !== null) return text;
+    }
+    const added = this.decoder.tokenBytes(id);
+    const bytes = Buffer.concat([this.pending, added]);
+    const end = bytes.length - incompleteTail(bytes);
+    this.pending = bytes.subarray(end);
+    return bytes.toString('utf8', 0, end);
   }
 
   finish(): string {
     const rest = this.pending.toString('utf8');
-    this.pending = Buffer.alloc(0);
+    this.pending = NOTHING;
     return rest;
   }
-
-  private certain(id: number): Buffer {
-    const added = this.decoder.tokenBytes(id);
-    const view = Buffer.from(added.buffer, added.byteOffset, added.length);
-    const bytes = this.pending.length === 0 ? view : Buffer.concat([this.pending, view]);
-    const end = bytes.length - incompleteTail(bytes);
-    this.pending = bytes.subarray(end);
-    return bytes.subarray(0, end);
-  }
 }
+
+const NOTHING = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { DecodedText, Decoder, IncrementalDecoder } from './decoder.js';
-import { incompleteTail, utf16Length } from './decoder-utf8.js';
+import { Utf16Counter } from './decoder-utf8.js';
 
 /** What a token adds to the text: letters, or one byte that counts together with its neighbours. */
 export type Piece = string | number;
@@ -95,10 +95,10 @@ class IncrementalPieceDecoder implements IncrementalDecoder {
   endsOfRun(): readonly number[] {
     const bytes = Uint8Array.from(this.ended);
     const isText = decodeRun(this.ended) !== null;
+    const counter = new Utf16Counter();
     return this.ended.map((_, i) => {
-      const upTo = bytes.subarray(0, i + 1);
-      const units = isText ? utf16Length(upTo.subarray(0, upTo.length - incompleteTail(upTo))) : i + 1;
-      return Math.max(units - this.stripped, 0);
+      counter.add(bytes, i, i + 1);
+      return Math.max((isText ? counter.units : i + 1) - this.stripped, 0);
     });
   }
 

@@ -23,21 +23,38 @@ function isSecondByte(lead: number, second: number): boolean {
   return true;
 }
 
-/** UTF-16 units of the text that these bytes decode to, each maximal ill-formed part counting as one U+FFFD. */
-export function utf16Length(bytes: Uint8Array): number {
-  let units = 0;
-  for (let i = 0; i < bytes.length; ) {
-    const lead = bytes[i]!;
-    units++;
-    i++;
-    if (lead < 0xc2 || lead > 0xf4) continue;
-    const more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    let got = 0;
-    while (got < more && i < bytes.length && (bytes[i]! & 0xc0) === 0x80 && (got > 0 || isSecondByte(lead, bytes[i]!))) {
-      got++;
-      i++;
+/**
+ * Counts the UTF-16 units of the text that bytes decode to, each maximal ill-formed part counting as one U+FFFD. Bytes of a character
+ * that is not complete are not counted yet.
+ */
+export class Utf16Counter {
+  units = 0;
+  private missing = 0;
+  private length = 0;
+  private lowest = 0x80;
+  private highest = 0xbf;
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i]!;
+      if (this.missing > 0) {
+        if (byte >= this.lowest && byte <= this.highest) {
+          this.lowest = 0x80;
+          this.highest = 0xbf;
+          if (--this.missing === 0) this.units += this.length === 4 ? 2 : 1;
+          continue;
+        }
+        this.units++;
+        this.missing = 0;
+      }
+      if (byte < 0xc2 || byte > 0xf4) {
+        this.units++;
+        continue;
+      }
+      this.length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+      this.missing = this.length - 1;
+      this.lowest = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
+      this.highest = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
     }
-    if (more === 3 && got === 3) units++;
   }
-  return units;
 }
