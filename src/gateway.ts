@@ -97,11 +97,12 @@ export class RolloutGateway {
       await this.close();
       throw error;
     }
-    this.#sessions = new Sessions(shards, this.settings);
-    const { port } = this.#front;
+    const { port, keyOf } = this.#front;
     const { host } = this.settings;
     const shown = host.includes(':') ? `[${host}]` : host;
-    return { host, port, url: `http://${shown}:${port}` };
+    const url = `http://${shown}:${port}`;
+    this.#sessions = new Sessions(shards, this.settings, { url, keyOf });
+    return { host, port, url };
   }
 
   /** Resolves when an engine answers; rejects after `timeoutMs`. */

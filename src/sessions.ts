@@ -9,6 +9,10 @@ import { readTrainerRequest, type TrainerRequest, type TrainerRouteName } from '
 
 export interface CreatedSession {
   readonly session_id: string;
+  /** What the agent sends as its API key. */
+  readonly api_key: string;
+  /** Base URLs as each vendor's clients take them. */
+  readonly base_urls: { readonly openai: string; readonly anthropic: string };
 }
 
 export interface LeasedTraces {
@@ -32,11 +36,16 @@ export class Sessions {
   constructor(
     private readonly link: ShardLink,
     private readonly settings: Settings,
+    private readonly address: { readonly url: string; readonly keyOf: (sessionId: string) => string },
   ) {}
 
   async create(body: TrainerBody = {}): Promise<CreatedSession> {
     const { call } = this.#read('create_session', '', body);
-    return this.#json(call.kind === 'create' ? call.session.sessionId : '', call);
+    if (call.kind !== 'create') throw new Error('a creation was read as another call');
+    const { sessionId } = call.session;
+    const { url, keyOf } = this.address;
+    const created = await this.#json<{ readonly session_id: string }>(sessionId, call);
+    return { ...created, api_key: keyOf(sessionId), base_urls: { openai: `${url}/v1`, anthropic: url } };
   }
 
   /** State and counters of one session. */

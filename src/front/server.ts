@@ -30,6 +30,8 @@ export interface FrontTelemetry {
 export interface RunningFront {
   /** The real port, also where 0 was asked for. */
   readonly port: number;
+  /** What an agent sends as its key for this session. */
+  readonly keyOf: (sessionId: string) => string;
   /** Takes no more connections, lets open calls finish within `shutdown.drainMs`, refuses the rest, closes all sockets. */
   close(): Promise<void>;
 }
@@ -80,6 +82,7 @@ export const startFront = async (
   };
   return {
     port,
+    keyOf: (sessionId) => front.keys.keyOf(sessionId),
     close: () => {
       closing ??= close();
       return closing;
@@ -96,6 +99,10 @@ const handle = (front: Front, response: HttpResponse, head: RequestHead): void =
     front.metrics.requestsTotal.inc({ route: routeName, status });
     front.metrics.requestSeconds.observe({ route: routeName }, (performance.now() - startedAt) / 1000);
     if (goneAt !== null) front.metrics.clientGoneTotal.inc({ stage: goneAt });
+    front.log.debug(
+      { route: routeName, status, goneAt, requestId: exchange.requestId, ms: Math.round(performance.now() - startedAt) },
+      'request',
+    );
   });
   if (match.kind !== 'route') {
     refuseUnmatched(exchange, head, match);
@@ -171,6 +178,13 @@ const needsAdmin = (front: Front, { name, audience }: Route): boolean =>
   audience === 'trainer' || (name === 'metrics' && front.admin.isExposed);
 
 const dispatch: Handler = (front, call) => {
+  const { twice } = call.head;
+  // Where the body ends is not known, and what follows it in the socket must not be read as a request.
+  if (twice === 'content-length') return call.exchange.cut();
+  if (twice !== null) {
+    const message = `the header ${twice} came twice with different values, send it once`;
+    return refuse(call.exchange, call.dialect, { code: 'conflicting_api_keys', message });
+  }
   const refused = needsAdmin(front, call.route) ? front.admin.check(call.head.authorization) : null;
   if (refused === null) return HANDLERS[call.route.name](front, call);
   refuse(call.exchange, call.dialect, refused);
