@@ -11,6 +11,8 @@ export interface RequestHead {
   readonly host: string;
   readonly apiKey: string;
   readonly authorization: string;
+  /** A header of which there must be one came twice, with different values. */
+  readonly twice: string | null;
   /** `null` where absent or no number. */
   readonly contentLength: number | null;
   /** Lower case, `''` for none. */
@@ -32,7 +34,7 @@ const plainPath = (url: string): string => {
 const digits = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null);
 
 /**
- * The library hands header bytes over as Latin-1. Keys may be UTF-8 (curl, Python) or Latin-1 (fetch), so bytes that are valid
+ * The library hands header bytes over as Latin-1 (`getHeader`; `forEach` loses what is not UTF-8). Keys may be UTF-8 (curl, Python) or Latin-1 (fetch), so bytes that are valid
  * UTF-8 are read as that. It also trims bytes above 0x7f at both ends of a value: see `session-key.ts`.
  */
 const headerText = (value: string): string => {
@@ -42,6 +44,20 @@ const headerText = (value: string): string => {
   } catch {
     return value;
   }
+};
+
+/** Of these there must be one: readers that disagree about which of two counts can be played against each other. */
+const SINGLE: ReadonlySet<string> = new Set(['x-api-key', 'authorization', 'content-length']);
+
+const cameTwice = (request: HttpRequest): string | null => {
+  const first = new Map<string, string>();
+  let twice: string | null = null;
+  request.forEach((name, value) => {
+    if (!SINGLE.has(name)) return;
+    if (first.has(name) && first.get(name) !== value) twice = name;
+    first.set(name, value);
+  });
+  return twice;
 };
 
 export const readHead = (request: HttpRequest): RequestHead => {
@@ -54,6 +70,7 @@ export const readHead = (request: HttpRequest): RequestHead => {
     host: request.getHeader('host'),
     apiKey: headerText(request.getHeader('x-api-key')),
     authorization: headerText(request.getHeader('authorization')),
+    twice: cameTwice(request),
     contentLength: digits(request.getHeader('content-length')),
     contentEncoding: request.getHeader('content-encoding').trim().toLowerCase(),
     accept: request.getHeader('accept'),
