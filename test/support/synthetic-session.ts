@@ -60,6 +60,7 @@ export class SyntheticSession {
   readonly #open: OpenTurn[] = [];
   #replies = 0;
   #nowMs = 0;
+  #state = 1;
 
   constructor(
     readonly temper: Temper,
@@ -117,6 +118,11 @@ export class SyntheticSession {
     agent.history = agent.history.with(place, { own: { ...entry.reply, content: `${entry.reply.content ?? ''} edited ${a % 2}` } });
   }
 
+  #random(): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.#state / 2 ** 32;
+  }
+
   #begin(agent: Agent, a: number, b: number): OpenTurn {
     const history = [...agent.history];
     const messages = sentBack(history, agent.habit);
@@ -156,7 +162,7 @@ export class SyntheticSession {
   #sample(a: number, b: number): Pick<OpenTurn, 'reply' | 'output' | 'logprobs'> {
     const n = this.#replies++;
     const toolCalls: ToolCall[] = Array.from({ length: a % 3 }, (_, i) => {
-      const id = b % 4 === 0 ? `functions.look:${i}` : this.tree.callIds.issue(() => ((n * 7 + i * 3 + 1) % 97) / 97);
+      const id = b % 4 === 0 ? `functions.look:${i}` : this.tree.callIds.issue(() => this.#random());
       return argumentsOf({ id, name: 'look' }, ARGUMENTS[(a + b + i) % ARGUMENTS.length]!);
     });
     const content = b % 7 === 6 ? `text ${n}` : CONTENTS[b % CONTENTS.length]!;

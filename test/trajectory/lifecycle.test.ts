@@ -172,5 +172,6 @@ test('call ids are short, of one form and never repeat', () => {
   const random = () => (n++ < 16 ? 0.5 : (n % 7) / 7);
   const all = [issued.issue(random), issued.issue(random), issued.issue(random)];
   expect(new Set(all).size).toBe(3);
+  expect(() => issued.issue(() => 0.5)).toThrow('repeats itself');
   for (const id of all) expect(id).toMatch(/^call_[a-z0-9]{8}$/);
 });
