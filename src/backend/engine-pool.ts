@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Engine, EngineProbe, GenerateRequest, GenerateResult, LogprobBasis } from '../engines/engine.js';
+import { commonLength } from '../engines/prompt-ids-json.js';
 import { GatewayError } from '../errors.js';
 import type { ReplicaState } from '../shard/messages.js';
 import { Dispatcher } from './dispatcher.js';
@@ -8,6 +9,7 @@ import { type Clock, type PoolSettings, systemClock } from './pool-settings.js';
 import { type PoolCounts, PoolStats } from './pool-stats.js';
 import { Replica } from './replica.js';
 import { REPLICA_SLOTS, SharedCounters } from './shared-counters.js';
+import { SpelledPrompts } from './spelled-prompts.js';
 import { type PoolOutcome, type PoolRequest, type RunContext, TurnRun } from './turn-run.js';
 
 export interface EnginePoolOptions {
@@ -29,12 +31,16 @@ export interface EnginePoolOptions {
 /** `wait`: running samples end · `abort`: they are stopped and go on after the pause from the tokens they have · `keep`: the engine holds them. */
 export type PauseMode = 'wait' | 'abort' | 'keep';
 
+/** Bytes of spelled prompts that a pool keeps: the last one of 64 sessions of 100k tokens. */
+const SPELLED_BYTES_MAX = 72 * 1024 * 1024;
+
 /** Samples from the replicas of one engine. Owns their connections; one pool per shard. */
 export class EnginePool {
   readonly #replicas: Replica[] = [];
   readonly #running = new Set<EngineCall>();
   readonly #listeners = new Set<() => void>();
   readonly #stats = new PoolStats();
+  readonly #spelled = new SpelledPrompts(SPELLED_BYTES_MAX);
   readonly #clock: Clock;
   readonly #counters: SharedCounters;
   readonly #dispatcher: Dispatcher;
@@ -60,6 +66,7 @@ export class EnginePool {
       dispatcher: this.#dispatcher,
       running: this.#running,
       stats: this.#stats,
+      spelled: this.#spelled,
       newRequestId: () => this.#newRequestId(),
       finished: (result, replica) => this.#completed(result, replica),
     };
@@ -101,10 +108,17 @@ export class EnginePool {
     const { vocabularySize } = this.options;
     const { sessionId: _session, sessionSinceMs: _since, signal: _signal, ...fields } = request;
     const whole: Omit<GenerateRequest, 'requestId'> = { ...fields, vocabularySize };
-    const wrong = wrongId(request.promptIds, vocabularySize);
+    const before = this.#spelled.get(request.sessionId)?.ids;
+    const known = before === undefined ? 0 : commonLength(before, request.promptIds);
+    const wrong = wrongId(request.promptIds, known, vocabularySize);
     if (wrong === null) return new TurnRun(this.#context, request, whole).run();
     const failure = { kind: 'bad_request', message: wrong, status: null, retryAfterMs: null } as const;
     return { ok: false, failure, replica: null, queueMs: 0, engineMs: 0, attempts: 0, firstTokenMs: null };
+  }
+
+  /** The session is over: what was kept to make its next call cheap is dropped. */
+  forget(sessionId: string): void {
+    this.#spelled.forget(sessionId);
   }
 
   /** Sends nothing more until {@link resume}; waiting turns go on waiting. Resolves when no call is running, at once for `keep`. */
@@ -195,10 +209,10 @@ export class EnginePool {
   }
 }
 
-/** What is wrong with a prompt, `null` = nothing. An id out of the vocabulary kills some servers. */
-function wrongId(ids: Int32Array, vocabularySize: number): string | null {
+/** What is wrong with a prompt from `start` on, `null` = nothing. An id out of the vocabulary kills some servers. */
+function wrongId(ids: Int32Array, start: number, vocabularySize: number): string | null {
   if (ids.length === 0) return 'the prompt has no token';
-  for (let index = 0; index < ids.length; index++) {
+  for (let index = start; index < ids.length; index++) {
     const id = ids[index]!;
     if (id < 0 || id >= vocabularySize)
       return `token id ${id} at ${index} of the prompt is not below the vocabulary size ${vocabularySize}`;

@@ -11,11 +11,19 @@ export interface PoolCounts {
   readonly continuations: number;
   /** Tokens of such samples that were kept. */
   readonly continuedTokens: number;
+  /**
+   * Tokens that engines told of and that no turn got: answers that make no sense, samples given up after too many aborts.
+   * What broken calls had sampled is not known.
+   */
+  readonly discardedTokens: Readonly<Record<DiscardReason, number>>;
 }
+
+export type DiscardReason = 'invalid_answer' | 'aborted';
 
 export class PoolStats {
   readonly #failures: Partial<Record<EngineFailure['kind'], number>> = {};
   readonly #broken: Partial<Record<TransportFault, number>> = {};
+  readonly #discardedTokens: Record<DiscardReason, number> = { invalid_answer: 0, aborted: 0 };
   #continuations = 0;
   #continuedTokens = 0;
 
@@ -32,12 +40,17 @@ export class PoolStats {
     this.#continuedTokens += tokens;
   }
 
+  discarded(reason: DiscardReason, tokens: number): void {
+    this.#discardedTokens[reason] += tokens;
+  }
+
   counts(): PoolCounts {
     return {
       failures: { ...this.#failures },
       broken: { ...this.#broken },
       continuations: this.#continuations,
       continuedTokens: this.#continuedTokens,
+      discardedTokens: { ...this.#discardedTokens },
     };
   }
 }

@@ -32,6 +32,7 @@ export class Replica {
   #restUntilMs = 0;
   #lastSampleMs = Number.NEGATIVE_INFINITY;
   #asking = false;
+  #wasFull = false;
 
   constructor(
     readonly url: string,
@@ -96,6 +97,7 @@ export class Replica {
       this.changed();
     }
     this.#lastSampleMs = this.clock.now();
+    this.#wasFull ||= full;
     this.#overloads = 0;
     this.#silentChecks = 0;
     this.window.served(full);
@@ -135,8 +137,10 @@ export class Replica {
 
   async #tick(): Promise<void> {
     if (this.#asking) return;
-    if (this.#state === 'up') await this.#check();
-    else await this.#ask();
+    if (this.#state === 'up') {
+      await this.#check();
+      await this.#readLoad();
+    } else await this.#ask();
     if (this.#closed) return;
     this.#schedule(this.isUp ? this.settings.backend.probeIntervalMs : this.#probeDelayMs());
   }
@@ -157,6 +161,19 @@ export class Replica {
       if (this.#closed || !(error instanceof TransportError)) return;
       if (error.fault === 'silent' && ++this.#silentChecks < SILENT_CHECKS_MAX) return;
       this.down(error.message);
+    }
+  }
+
+  /** A replica whose window was full may have been sent too much: it is asked how many calls wait in it. */
+  async #readLoad(): Promise<void> {
+    if (!this.#wasFull || this.#closed || !this.isUp) return;
+    this.#wasFull = false;
+    try {
+      const load = this.engine.readLoad(await this.http.send(this.engine.load(), { silenceMs: HEALTH_SILENCE_MS }));
+      if (load !== null) this.window.queued(load.waiting);
+    } catch (error) {
+      // Health is another call's matter.
+      if (!(error instanceof TransportError)) throw error;
     }
   }
 

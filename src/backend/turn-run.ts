@@ -5,6 +5,7 @@ import { PartialOutput } from './partial-output.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { PoolStats } from './pool-stats.js';
 import type { Replica } from './replica.js';
+import type { SpelledPrompts } from './spelled-prompts.js';
 
 const BACKOFF_BASE_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
@@ -40,6 +41,7 @@ export interface RunContext {
   readonly dispatcher: Dispatcher;
   readonly running: Set<EngineCall>;
   readonly stats: PoolStats;
+  readonly spelled: SpelledPrompts;
   newRequestId(): string;
   /** A result with what the pool knows better than the answer. */
   finished(result: GenerateResult, replica: Replica): GenerateResult;
@@ -105,8 +107,12 @@ export class TurnRun {
   async #call(replica: Replica): Promise<CallEnd> {
     const { engine, settings, clock, running } = this.context;
     const probe = replica.probe!;
-    const request = { ...this.#partial.rest(this.whole), requestId: this.context.newRequestId() };
+    const { spelled } = this.context;
+    const writtenIds = spelled.get(this.request.sessionId);
+    const rest = this.#partial.rest(this.whole);
+    const request = { ...rest, requestId: this.context.newRequestId(), ...(writtenIds === undefined ? {} : { writtenIds }) };
     const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, clock);
+    call.onEncoded = (encoded) => encoded.writtenIds && spelled.set(this.request.sessionId, encoded.writtenIds);
     const { signal } = this.request;
     const abort = (): void => call.abort();
     running.add(call);
@@ -159,6 +165,7 @@ export class TurnRun {
 
   #afterFailure(failure: EngineFailure, replica: Replica, round: number): Next {
     this.context.stats.failed(failure.kind);
+    this.context.stats.discarded('invalid_answer', failure.sampledTokens ?? 0);
     if (this.request.signal?.aborted === true) return failedWith('cancelled', 'the caller cancelled the turn');
     this.#ticket.avoid.add(replica);
     switch (failure.kind) {
@@ -211,6 +218,7 @@ export class TurnRun {
   }
 
   #end(outcome: GenerateOutcome): PoolOutcome {
+    if (!outcome.ok) this.context.stats.discarded('aborted', this.#partial.length);
     const totalMs = this.context.clock.now() - this.#startedMs;
     return {
       ...outcome,

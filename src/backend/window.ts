@@ -1,6 +1,9 @@
 /** Share that is left of a window after a replica said that it is overloaded. */
 const CUT = 0.7;
 
+/** Share of a window that may wait in the replica, so that a place that gets free there is taken at once. */
+const QUEUED_SHARE = 0.1;
+
 /**
  * How many calls a replica gets at a time: additive increase, multiplicative decrease. It doubles per round while nothing
  * was refused, grows by one per round after the first refusal, and is cut at most once per round.
@@ -27,6 +30,11 @@ export class Window {
   served(full: boolean): void {
     if (!full) return;
     this.#size = Math.min(this.bounds.max, this.#size + (this.#careful ? 1 / this.#size : 1));
+  }
+
+  /** The replica said how many calls wait in it: more than a tenth of the window is as good as a refusal. */
+  queued(waiting: number): void {
+    if (waiting > this.#size * QUEUED_SHARE) this.refused(this.#round);
   }
 
   /** A call sent in `round` was refused. Refusals of calls that were sent before the last cut say nothing new. */

@@ -33,6 +33,11 @@ const ROUNDING = 0.01;
 
 /** Believes a draft or names the lie. Never throws. */
 export function checkedAnswer(draft: AnswerDraft, request: GenerateRequest, probe: EngineProbe, basis: LogprobBasis): GenerateOutcome {
+  const outcome = judged(draft, request, probe, basis);
+  return outcome.ok ? outcome : { ok: false, failure: { ...outcome.failure, sampledTokens: draft.ids?.length ?? 0 } };
+}
+
+function judged(draft: AnswerDraft, request: GenerateRequest, probe: EngineProbe, basis: LogprobBasis): GenerateOutcome {
   if (probe.facts.echoesRequestId === true && draft.requestId !== request.requestId)
     return lie('wrong_request_id', `asked as ${request.requestId}, answered as ${draft.requestId ?? 'nothing'}`);
   const promptTokens = count(draft.promptTokens);

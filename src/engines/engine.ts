@@ -80,6 +80,8 @@ export type EngineFailure = {
   readonly message: string;
   readonly status: number | null;
   readonly retryAfterMs: number | null;
+  /** Tokens of an answer that is thrown away, where it told. */
+  readonly sampledTokens?: number;
 };
 
 export type GenerateOutcome =
@@ -97,6 +99,12 @@ export interface EngineProbe {
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** Requests at a server. Waiting ones were sent for nothing: they would wait here as well. */
+export interface EngineLoad {
+  readonly running: number;
+  readonly waiting: number;
+}
+
 /**
  * One kind of inference server: pure functions between our words and its HTTP bodies.
  * To add one: a file here, a line in `registry.ts`, recorded exchanges in `test/fixtures/engines/`, the contract suite in `test/contract/engine.test.ts`.
@@ -112,4 +120,8 @@ export interface Engine {
   /** The call that frees a running request, `null` where only closing the socket does. */
   abort(requestId: string, probe: EngineProbe): EngineHttpRequest | null;
   health(): EngineHttpRequest;
+  /** The call that tells how much is in work. */
+  load(): EngineHttpRequest;
+  /** `null` where the answer does not tell. */
+  readLoad(response: EngineHttpResponse): EngineLoad | null;
 }

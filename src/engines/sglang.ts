@@ -1,7 +1,7 @@
 import { type AnswerDraft, alternatives, checkedAnswer, lie } from './answer-checks.js';
 import { answerBody, arrayMember, member, numberMember, stringMember } from './answer-json.js';
 import { bodyWithoutLists, Columns, naturals, tuples } from './answer-lists.js';
-import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
+import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineLoad, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
 import { embeddedFailure, httpFailure } from './engine-errors.js';
 import { samplingCall } from './request-body.js';
 import { GENERATE_PATH, probeSglang } from './sglang-probe.js';
@@ -79,6 +79,15 @@ export const sglang: Engine = {
   },
 
   health: () => ({ method: 'GET', path: '/health', headers: {}, body: null }),
+  load: () => ({ method: 'GET', path: '/v1/loads?include=core', headers: { accept: 'application/json' }, body: null }),
+
+  readLoad(response: EngineHttpResponse): EngineLoad | null {
+    const body = response.status === 200 ? answerBody(response) : null;
+    const loads = body?.kind === 'json' ? arrayMember(body.value, 'loads') : null;
+    if (loads === null || loads.length === 0) return null;
+    const sum = (name: string): number => loads.reduce<number>((total, load) => total + (numberMember(load, name) ?? 0), 0);
+    return { running: sum('num_running_reqs'), waiting: sum('num_waiting_reqs') };
+  },
 };
 
 /** The lists of an answer with one entry per token. */

@@ -1,6 +1,6 @@
 import { type AnswerDraft, checkedAnswer, lie } from './answer-checks.js';
 import { answerBody, member } from './answer-json.js';
-import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
+import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineLoad, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
 import { embeddedFailure, failed, httpFailure } from './engine-errors.js';
 import { draftOfCompletions, encodeCompletions, quickDraftOfCompletions } from './vllm-completions.js';
 import { ABORT_PATH, draftOfGenerate, encodeGenerate, quickDraftOfGenerate, REQUEST_ID_PREFIX } from './vllm-generate.js';
@@ -43,7 +43,26 @@ export const vllm: Engine = {
   },
 
   health: () => ({ method: 'GET', path: '/health', headers: {}, body: null }),
+  load: () => ({ method: 'GET', path: '/metrics', headers: {}, body: null }),
+
+  readLoad(response: EngineHttpResponse): EngineLoad | null {
+    if (response.status !== 200) return null;
+    const text = Buffer.from(response.body).toString('latin1');
+    const running = gaugeSum(text, 'vllm:num_requests_running');
+    const waiting = gaugeSum(text, 'vllm:num_requests_waiting');
+    return running === null || waiting === null ? null : { running, waiting };
+  },
 };
+
+/** The sum of a gauge over its labels in the text format of Prometheus, `null` where it is not there. */
+function gaugeSum(text: string, name: string): number | null {
+  let sum: number | null = null;
+  for (const [, value] of text.matchAll(new RegExp(`^${name}(?:\\{[^}\\n]*\\})? (\\S+)`, 'gm'))) {
+    const number = Number(value);
+    if (Number.isFinite(number)) sum = (sum ?? 0) + number;
+  }
+  return sum;
+}
 
 function quickDraft(response: EngineHttpResponse, request: GenerateRequest, probe: EngineProbe): AnswerDraft | null {
   if (request.topLogprobs > 0) return null;

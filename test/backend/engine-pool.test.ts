@@ -49,6 +49,24 @@ describe('EnginePool.generate', () => {
     expect(pool.states()[0]?.inFlight).toBe(0);
   });
 
+  it('spells growing prompts as they are, whatever it remembers of earlier ones', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    let promptIds = Int32Array.from({ length: 600 }, (_, index) => index % 1000);
+    for (const [kept, added] of [
+      [600, 300],
+      [850, 10],
+      [3, 700],
+      [703, 1],
+    ] as const) {
+      await pool.generate(turn({ promptIds }));
+      expect(engine.calls.at(-1)?.body?.token_ids).toEqual([...promptIds]);
+      promptIds = Int32Array.from([...promptIds.subarray(0, kept), ...Array.from({ length: added }, (_, index) => (index * 7) % 1000)]);
+    }
+    promptIds[promptIds.length - 1] = 1000;
+    expect(await pool.generate(turn({ promptIds }))).toMatchObject({ ok: false, failure: { kind: 'bad_request' } });
+  });
+
   it('keeps a session on one replica and spreads sessions over all', async () => {
     const engines = await Promise.all([startEngine(), startEngine(), startEngine()]);
     const pool = openPool(engines);
@@ -149,6 +167,14 @@ describe('EnginePool and engines on bad days', () => {
     expect(outcome.replica).not.toBe(own.url);
   });
 
+  it('counts the tokens of an answer that makes no sense, and asks only once more', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    engine.otherwise = (call) => answer(call, { ids: [1, 2, 3], logprobs: [-1] });
+    expect(await pool.generate(turn())).toMatchObject({ ok: false, failure: { kind: 'invalid_answer' }, attempts: 2 });
+    expect(pool.counts().discardedTokens).toEqual({ invalid_answer: 6, aborted: 0 });
+  });
+
   it('gives up after the retries of the settings', async () => {
     const engine = await startEngine();
     const pool = openPool([engine], { settings: settingsWith({ backend: { retries: 1 } }) });
@@ -173,6 +199,14 @@ describe('EnginePool and engines on bad days', () => {
     engine.next(busy, busy);
     expect(await pool.generate(turn())).toMatchObject({ ok: true, attempts: 3 });
     expect(pool.states()[0]?.window).toBeLessThan(8);
+  });
+
+  it('shrinks the window when calls wait inside of the engine', async () => {
+    const engine = await startEngine();
+    engine.waiting = 50;
+    const pool = openPool([engine], { settings: settingsWith({ window: { initial: 4, max: 4 } }) });
+    await Promise.all(Array.from({ length: 12 }, (_, index) => pool.generate(turn({ sessionId: `s${index}` }))));
+    await expect.poll(() => pool.states()[0]?.window).toBeLessThan(4);
   });
 
   it('asks the engine not before the time that Retry-After names', async () => {
@@ -391,6 +425,7 @@ describe('EnginePool and weight updates', () => {
     const outcome = await pool.generate(turn());
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'transient' } });
     expect(outcome.ok ? '' : outcome.failure.message).toContain('aborted the request 17 times');
+    expect(pool.counts().discardedTokens).toEqual({ invalid_answer: 0, aborted: 17 });
   });
 
   it('pauses by abort, holds everything, and goes on after resume under the new version', async () => {

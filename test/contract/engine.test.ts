@@ -14,6 +14,7 @@ interface Recorded {
   readonly idsKey: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<keyof typeof SAMPLING, string>>;
   readonly abortPath: string;
+  readonly load: { readonly path: string; readonly answer: string };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON, read by path.
@@ -52,6 +53,17 @@ const RECORDED: Readonly<Record<string, Recorded>> = {
       stopStrings: 'stop',
     },
     abortPath: '/inference/v1/abort_requests',
+    load: {
+      path: '/metrics',
+      answer: [
+        '# TYPE vllm:num_requests_running gauge',
+        'vllm:num_requests_running{engine="0",model_name="tiny"} 1.0',
+        'vllm:num_requests_running{engine="1",model_name="tiny"} 2.0',
+        'vllm:num_requests_waiting{engine="0",model_name="tiny"} 5.0',
+        'vllm:num_requests_waiting_by_reason{engine="0",reason="capacity"} 9.0',
+        '',
+      ].join('\n'),
+    },
   },
   sglang: {
     files: /^sglang-(?!.*-(abort|control))/,
@@ -78,6 +90,10 @@ const RECORDED: Readonly<Record<string, Recorded>> = {
       stopStrings: 'stop',
     },
     abortPath: '/abort_request',
+    load: {
+      path: '/v1/loads?include=core',
+      answer: '{"loads":[{"dp_rank":0,"num_running_reqs":1,"num_waiting_reqs":5},{"dp_rank":1,"num_running_reqs":2,"num_waiting_reqs":0}]}',
+    },
   },
 };
 
@@ -232,6 +248,13 @@ describe.each(Object.keys(RECORDED))('engine %s', (name) => {
     const call = engine.abort('rg-7', probeWith({ facts: { abort: true } }));
     expect(call?.path).toBe(recorded.abortPath);
     expect(Buffer.from(call!.body!).toString()).toContain('rg-7');
+  });
+
+  it('reads how much is in work, and says when an answer does not tell', () => {
+    expect(engine.load().path).toBe(recorded.load.path);
+    expect(engine.readLoad({ status: 200, headers: {}, body: Buffer.from(recorded.load.answer) })).toEqual({ running: 3, waiting: 5 });
+    expect(engine.readLoad({ status: 404, headers: {}, body: Buffer.from('{"detail":"Not Found"}') })).toBeNull();
+    expect(engine.readLoad({ status: 200, headers: {}, body: Buffer.from('hello') })).toBeNull();
   });
 
   it('rejects a probe when the server cannot be reached, and reports one that is loading', async () => {

@@ -29,6 +29,8 @@ export class ScriptedEngine {
   /** Whether the abort route exists. */
   abortRoute = true;
   weightVersion: string | null = null;
+  /** What its metrics say of requests that wait in it. */
+  waiting = 0;
   otherwise: Script = (call) => answer(call, { ids: [7, 8, 9] });
   readonly #next: Script[] = [];
   readonly #waiting: ((call: EngineCallSeen) => void)[] = [];
@@ -103,6 +105,8 @@ export class ScriptedEngine {
       for (const id of (body?.request_ids ?? []) as string[]) if (!id.includes('probe')) this.aborts.push(id);
       return end(response, 200, '');
     }
+    if (path === '/metrics')
+      return end(response, 200, `vllm:num_requests_running{engine="0"} 1.0\nvllm:num_requests_waiting{engine="0"} ${this.waiting}\n`);
     const closed = new Promise<void>((resolve) => response.on('close', () => (response.writableFinished ? undefined : resolve())));
     const seen = { method: request.method ?? '', path, headers: request.headers, body, response, socket: request.socket, closed };
     if (body?.request_id === 'rollout-gateway-probe-0') return answer(seen, { ids: [5] });
