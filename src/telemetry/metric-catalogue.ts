@@ -38,7 +38,6 @@ export const METRICS = {
   replicaInFlight: gauge('Calls at the replica.', ['replica']),
   replicaWindow: gauge('Calls the replica is given at a time.', ['replica']),
   replicaQueue: gauge('Turns that wait for the replica.', ['replica']),
-  engineCallsTotal: counter('Calls to the engine by outcome.', ['replica', 'outcome']),
   shardRestartsTotal: counter('Shards replaced after a crash or a hang.', ['cause']),
   eventLoopDelaySeconds: gauge('Delay of a thread’s event loop since the last scrape.', ['thread', 'quantile']),
   heapUsedBytes: gauge('JavaScript heap in use by a thread.', ['thread']),
