@@ -9,6 +9,8 @@ import { rowsOf } from '../support/trajectory-fixtures.js';
 
 /** Runs per property; `PROPERTY_RUNS` and `PROPERTY_SEED` set them for a longer look. */
 const numRuns = Number(process.env.PROPERTY_RUNS ?? 25);
+/** A run takes a few milliseconds; the bound only ends a hang. */
+const timeoutMs = 30_000 + numRuns * 500;
 const seed = process.env.PROPERTY_SEED === undefined ? {} : { seed: Number(process.env.PROPERTY_SEED) };
 
 const step: fc.Arbitrary<Step> = fc.record({ what: fc.nat(18), who: fc.nat(7), a: fc.nat(59), b: fc.nat(59) });
@@ -105,16 +107,21 @@ describe.each(TEMPERS)('a template that %s', (temper) => {
         { numRuns, ...seed },
       );
     },
+    timeoutMs,
   );
 });
 
 describe.each([2, 8, 1024])('the seed-compatible policy with %i tokens', (realignTokensMax) => {
-  test.each(TEMPERS.map((temper) => [temper]))('on a template that %s: what is masked or given up is counted', (temper) => {
-    fc.assert(
-      fc.property(steps, (script) => verify(run(temper, 'rerender', realignTokensMax, script))),
-      { numRuns: Math.ceil(numRuns / 3), ...seed },
-    );
-  });
+  test.each(TEMPERS.map((temper) => [temper]))(
+    'on a template that %s: what is masked or given up is counted',
+    (temper) => {
+      fc.assert(
+        fc.property(steps, (script) => verify(run(temper, 'rerender', realignTokensMax, script))),
+        { numRuns: Math.ceil(numRuns / 3), ...seed },
+      );
+    },
+    timeoutMs,
+  );
 });
 
 test('the runs see all that can happen', () => {
