@@ -29,6 +29,12 @@ export interface BlockGrammar {
   readBlock(context: BlockContext, opener: Hit): void;
 }
 
+/**
+ * After so many blocks that could not be read, the rest of a reply is not tried: a model that repeats the beginning of a
+ * call for ever would else cost the square of its length.
+ */
+export const MAX_UNREAD_BLOCKS = 64;
+
 /** A family of a block grammar. */
 export function blockFamily(grammar: BlockGrammar, shape: ReplyShape): Family {
   return {
@@ -50,6 +56,7 @@ function parseBlocks(grammar: BlockGrammar, shape: ReplyShape, given: ReplyText)
   const context: BlockContext = { scan, builder, stoppedAtCall, tool: toolFinder(reply.tools) };
   const strays = shape.reasoning === null ? grammar.strays : [...grammar.strays, shape.reasoning.open, shape.reasoning.close];
   let behindBlock = false;
+  let unread = 0;
   for (;;) {
     const from = builder.position;
     const hit = scan.nearest(grammar.openers, from);
@@ -66,6 +73,7 @@ function parseBlocks(grammar: BlockGrammar, shape: ReplyShape, given: ReplyText)
     grammar.readBlock(context, hit);
     if (builder.position <= hit.start) builder.unparsed(hit.end);
     behindBlock = true;
+    if (builder.endsUnparsed && ++unread >= MAX_UNREAD_BLOCKS) builder.unparsed(builder.end);
   }
   if (behindBlock && !builder.endsUnparsed && scan.isBlank(builder.position, builder.end)) builder.markup(builder.end);
   return builder.finish(grammar.name);

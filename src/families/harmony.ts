@@ -126,7 +126,7 @@ function readMessage(scan: MarkerScan, builder: SpanBuilder, message: HarmonyMes
 
 function readCall(scan: MarkerScan, builder: SpanBuilder, message: HarmonyMessage, recipient: string): void {
   const name = recipient.replace(/^functions\./, '');
-  const json = locateJson(scan.body, scan.skipSpace(message.textStart));
+  const json = locateJson(scan.body, scan.skipSpace(message.textStart), message.textEnd);
   if (name === '' || json === null || !scan.isBlank(json.end, message.textEnd)) {
     builder.unparsed(message.behind);
     return;

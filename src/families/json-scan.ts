@@ -17,10 +17,10 @@ export interface LocatedValue {
   readonly value: JsonValue;
 }
 
-/** Reads the JSON object, array or string that begins at `start`. */
-export function locateJson(text: string, start: number): LocatedValue | null {
-  const end = text.charCodeAt(start) === QUOTE ? stringEnd(text, start) : bracketEnd(text, start);
-  if (end < 0) return null;
+/** Reads the JSON object, array or string that begins at `start` and ends before `limit`. */
+export function locateJson(text: string, start: number, limit = text.length): LocatedValue | null {
+  const end = text.charCodeAt(start) === QUOTE ? stringEnd(text, start) : bracketEnd(text, start, limit);
+  if (end < 0 || end > limit) return null;
   const value = readJson(text.slice(start, end));
   return value === undefined ? null : { start, end, value };
 }
@@ -42,21 +42,30 @@ export function readJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Offset behind the bracket that closes the one at `start`, by counting brackets outside strings; -1 without one. */
-function bracketEnd(text: string, start: number): number {
+/**
+ * Offset behind the bracket that closes the one at `start`, by counting brackets outside strings; -1 without one, or
+ * where a character stands outside strings that JSON has not.
+ */
+function bracketEnd(text: string, start: number, limit = text.length): number {
   const first = text.charCodeAt(start);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return -1;
   let depth = 0;
-  for (let at = start; at < text.length; at++) {
+  for (let at = start; at < limit; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       at = stringEnd(text, at) - 1;
       if (at < 0) return -1;
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at + 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      if (--depth === 0) return at + 1;
+    } else if (!isPlain(code)) return -1;
   }
   return -1;
 }
+
+/** White space, separators and what numbers and words are made of. */
+const isPlain = (code: number): boolean => code < 128 && PLAIN[code] === 1;
+const PLAIN = Uint8Array.from({ length: 128 }, (_, code) => (/[\s,:\w+.-]/.test(String.fromCharCode(code)) ? 1 : 0));
 
 /** Offset behind the string literal that begins at `start`; -1 where it does not end. */
 function stringEnd(text: string, start: number): number {

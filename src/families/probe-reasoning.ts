@@ -52,9 +52,13 @@ function printedReasoning(probe: TemplateProbe, calls: ProbeTurn | null): { text
   for (const thinking of [undefined, true]) {
     for (const turn of turns) {
       for (const tail of turn.calls > 0 ? [[], toolMessages(turn)] : [[]]) {
+        const print = (message: JsonObject): string | null =>
+          probe.afterUser(withMode({ messages: [userMessage(USER_MARK), message, ...tail], tools: turn.calls > 0 }, thinking));
+        const message = assistantMessage(turn);
+        // A template that prints nothing of a message with all members reads none of them; one that refuses it may take one.
+        if (print(message)?.includes(REASONING_MARK) === false) continue;
         for (const key of KEYS) {
-          const messages = [userMessage(USER_MARK), onlyKey(assistantMessage(turn), key), ...tail];
-          const text = probe.afterUser(withMode({ messages, tools: turn.calls > 0 }, thinking));
+          const text = print(onlyKey(message, key));
           if (text?.includes(REASONING_MARK)) return { text, key };
         }
       }

@@ -139,6 +139,7 @@ function number(text: string, start: number): LocatedLiteral | null {
 
 /** A number as Python spells it, of which JSON's spelling is a part; `undefined` where it is none. */
 export function readNumber(spelling: string): JsonValue | undefined {
+  if (/^(?:0|-?[1-9]\d{0,14})$/.test(spelling)) return Number(spelling);
   if (!/\d/.test(spelling)) return undefined;
   const plain = spelling.replaceAll('_', '').replace(/^\+/, '');
   const json = plain.replace(/^(-?)\./, '$10.').replace(/\.(?=$|[eE])/, '.0');

@@ -1,4 +1,4 @@
-import type { BlockContext } from './block-reader.js';
+import { type BlockContext, MAX_UNREAD_BLOCKS } from './block-reader.js';
 import type { Hit, MarkerScan } from './marker-scan.js';
 import type { ReadCall } from './span-builder.js';
 
@@ -49,14 +49,18 @@ export function readSection(context: BlockContext, opener: Hit, section: Section
 }
 
 /** Fills `parts` from `from` on; answers the closing tag, or `null` where the section ends without one. */
-function collect({ scan, ...context }: BlockContext, from: number, bare: boolean, section: Section, parts: Part[]): Hit | null {
+function collect(context: BlockContext, from: number, bare: boolean, section: Section, parts: Part[]): Hit | null {
+  const { scan } = context;
+  let unread = 0;
   for (let at = scan.skipSpace(from); ; at = scan.skipSpace(parts.at(-1)?.end ?? at)) {
     const close = scan.hereOneOf(section.close, at);
     if (close !== null) return close;
     if (at >= scan.body.length || scan.hereOneOf(section.open, at) !== null) return null;
-    const read = section.callAt({ scan, ...context }, at);
+    const read = section.callAt(context, at);
     if (read === null && bare && parts.length > 0) return null;
-    parts.push({ start: at, end: read?.end ?? unreadEnd(scan, at, section), read });
+    if (read === null) unread++;
+    const end = unread < MAX_UNREAD_BLOCKS ? unreadEnd(scan, at, section) : scan.body.length;
+    parts.push({ start: at, end: read?.end ?? end, read });
   }
 }
 

@@ -66,7 +66,8 @@ export class SpanBuilder {
     if (this.leadEnd > this.at) this.markup(this.leadEnd);
     const start = this.at;
     const stop = this.clamp(end);
-    this.calls.push({ ...call, start, end: stop });
+    const { name, arguments: text, value, error, id } = call;
+    this.calls.push({ name, arguments: text, value, error, id, start, end: stop });
     if (stop > start) this.spans.push({ kind: 'tool_call', start, end: stop });
     this.at = stop;
   }

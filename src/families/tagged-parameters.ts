@@ -82,35 +82,34 @@ interface ValueEnd {
 
 function valueEnd(scan: MarkerScan, from: number, tags: CallEnds, dialect: ParameterDialect): ValueEnd | null {
   const { body } = scan;
-  const lineStart = nextLineStart(scan, from, tags, dialect);
-  for (let close = scan.next(dialect.close, from); close >= 0; close = scan.next(dialect.close, close + 1)) {
-    if (lineStart >= 0 && lineStart < close) break;
-    const behind = close + dialect.close.length;
+  let close = scan.next(dialect.close, from);
+  let behind = 0;
+  for (; close >= 0; close = scan.next(dialect.close, close + 1)) {
+    behind = close + dialect.close.length;
     const follower = scan.skipSpace(behind);
-    if (follower >= body.length || body.startsWith(dialect.openPrefix, follower) || followsParameter(scan, follower, tags) !== null) {
-      return { end: close, behind, closed: true };
-    }
+    if (follower >= body.length || body.startsWith(dialect.openPrefix, follower) || followsParameter(scan, follower, tags) !== null) break;
   }
-  if (lineStart < 0 || scan.anyBetween(tags.openers, from, lineStart)) return null;
-  return { end: lineStart, behind: lineStart, closed: false };
+  const lineStart = nextLineStart(scan, from, close < 0 ? body.length : close, tags, dialect);
+  if (lineStart < 0) return close < 0 ? null : { end: close, behind, closed: true };
+  return scan.anyBetween(tags.openers, from, lineStart) ? null : { end: lineStart, behind: lineStart, closed: false };
 }
 
 /**
- * Where, behind a value that is not closed, the next parameter or the end of the call begins a line; -1 where nothing
- * does. A closing tag that is followed by anything but another one is part of the value.
+ * Where, before `limit`, the next parameter or the end of the call begins a line although the value is not closed; -1
+ * where nothing does. A closing tag that is followed by anything but another one is part of the value.
  */
-function nextLineStart(scan: MarkerScan, from: number, tags: CallEnds, dialect: ParameterDialect): number {
+function nextLineStart(scan: MarkerScan, from: number, limit: number, tags: CallEnds, dialect: ParameterDialect): number {
   const { body } = scan;
-  const markers = [dialect.openPrefix, ...tags.closers];
-  for (let hit = scan.nearest(markers, from); hit !== null; hit = scan.nearest(markers, hit.start + 1)) {
-    if (body[hit.start - 1] !== '\n') continue;
-    if (hit.marker === dialect.openPrefix) {
-      dialect.open.lastIndex = hit.start;
-      if (dialect.open.test(body)) return hit.start;
-      continue;
+  for (let line = body.indexOf('\n', from); line >= 0 && line < limit; line = body.indexOf('\n', line + 1)) {
+    const at = line + 1;
+    if (body.startsWith(dialect.openPrefix, at)) {
+      dialect.open.lastIndex = at;
+      if (dialect.open.test(body)) return at;
     }
-    const behind = scan.skipSpace(hit.end);
-    if (behind >= body.length || followsParameter(scan, behind, tags) !== null) return hit.start;
+    const closer = scan.hereOneOf(tags.closers, at);
+    if (closer === null) continue;
+    const behind = scan.skipSpace(closer.end);
+    if (behind >= body.length || followsParameter(scan, behind, tags) !== null) return at;
   }
   return -1;
 }

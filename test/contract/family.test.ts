@@ -195,6 +195,22 @@ describe.each(FAMILIES.map((entry) => [entry.name, entry] as const))('family %s'
     );
   });
 
+  it('does not try for ever what it cannot read', () => {
+    const beginnings = [
+      '<tool_call>{"name": "',
+      '<tool_call>["',
+      '<tool_call>\n<function=look_up>\n<parameter=s>\n',
+      '[TOOL_CALLS]f[ARGS]{"',
+      '<|tool_call>call:f{s:<|"|>',
+    ];
+    for (const beginning of beginnings) {
+      const text = beginning.repeat(5000);
+      const reply = family.parse({ text, stopStart: text.length, isMarker: () => true, reasoningOpen: false, tools: TOOLS });
+      expectWhole(reply, text.length);
+      expect(reply.spans.length).toBeLessThan(text.length / 8);
+    }
+  });
+
   it('keeps plain words as they are', () => {
     const text = 'Two and two is four.\n\nSure.';
     const reply = entry.name === 'harmony' ? `<|channel|>final<|message|>${text}<|return|>` : text;
