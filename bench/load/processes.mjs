@@ -63,7 +63,15 @@ export function machineBusyMs() {
   return (user + nice + system + irq + softirq + steal) * TICK_MS;
 }
 
-/** A program in a process group of its own; `output` keeps the end of what it printed. */
+const live = new Set();
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, async () => {
+    await Promise.all([...live].map((program) => program.stop()));
+    process.exit(130);
+  });
+}
+
+/** A program in a process group of its own, ended with this process; `output` keeps the end of what it printed. */
 export function launch(command, args, { env = {}, cwd, cores } = {}) {
   const pinned = cores ? ['taskset', '-c', cores, command] : [command];
   const child = spawn(pinned[0], [...pinned.slice(1), ...args], {
@@ -91,6 +99,8 @@ export function launch(command, args, { env = {}, cwd, cores } = {}) {
       resolve();
     });
   });
+  live.add(self);
+  self.ended.then(() => live.delete(self));
   self.stop = async () => {
     for (const signal of ['SIGTERM', 'SIGKILL']) {
       if (self.exit !== null) return;

@@ -5,7 +5,7 @@
 //
 // PEERS_BENCH names another place of that folder, PEERS_CACHE the place of its Python environments and model directories.
 // Ends with 0 and a sentence where the folder is missing.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,25 +36,30 @@ const dist = fileURLToPath(new URL(process.env.DIST ?? '../../dist/', import.met
 const targets = args.targets.split(',');
 const withPeers = targets.some((target) => /^(agentcore|rllm)/.test(target));
 
-function run(command, given) {
-  const { status, error } = spawnSync(command, given, { cwd: copy, env, stdio: 'inherit' });
-  if (error) throw error;
-  return status ?? 1;
+/** The exit code; a signal to this process goes on to the program, which ends what it started. */
+async function run(command, given) {
+  const child = spawn(command, given, { cwd: copy, env, stdio: 'inherit' });
+  const pass = (signal) => child.kill(signal);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, pass);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
 }
 
 mkdirSync(CACHE_DIR, { recursive: true });
 if (!existsSync(join(copy, 'matrix.mjs'))) {
   cpSync(source, copy, { recursive: true });
-  if (run('chmod', ['-R', 'u+w', '.']) !== 0) process.exit(1);
+  if ((await run('chmod', ['-R', 'u+w', '.'])) !== 0) process.exit(1);
 }
 // safe to run again: what is there is kept
-if (run('./prepare.sh', withPeers ? [] : ['--no-peers']) !== 0) {
+if ((await run('./prepare.sh', withPeers ? [] : ['--no-peers'])) !== 0) {
   console.error('bench:peers cannot prepare its model directories and Python environments');
   process.exit(1);
 }
 const command = `exec '${process.execPath}' '${dist}main.js' serve --engine vllm --engine-url {engine} --model {model} --port {port} --shards 1 --history ${args.history} --log-level error`;
 const base = args.base ?? targets.find((target) => target.startsWith('agentcore')) ?? targets[0];
-process.exitCode = run('node', [
+process.exitCode = await run('node', [
   'matrix.mjs',
   ...[
     '--target',
