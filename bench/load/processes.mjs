@@ -66,7 +66,8 @@ export function machineBusyMs() {
 const live = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
-    await Promise.all([...live].map((program) => program.stop()));
+    // a runner may start its next program meanwhile
+    while (live.size > 0) await Promise.all([...live].map((program) => program.stop()));
     process.exit(130);
   });
 }
