@@ -3,7 +3,7 @@
 usage: python scripts/make-tokenizer-fixtures.py      (with tokenizers==0.23.2, see scripts/prepare-tokenizers.mjs)
 
 Each folder is a model directory of one structure: byte-level BPE with the split patterns of well-known families, BPE with byte
-fallback, Unigram with Metaspace. `expected.json` holds ids of texts (no special tokens added) and texts of ids (special tokens kept).
+fallback, Unigram with Metaspace (whose training is not deterministic). `expected.json` holds ids of texts (no special tokens added) and texts of ids (special tokens kept).
 """
 
 import json
@@ -74,7 +74,8 @@ def split(pattern, behavior="isolated", invert=False):
 
 def byte_fallback(name, normalizer, decoder, pre_tokenizer=None):
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-    tokenizer.normalizer = normalizer
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
     tokenizer.decoder = decoder
     if pre_tokenizer is not None:
         tokenizer.pre_tokenizer = pre_tokenizer
@@ -95,6 +96,10 @@ def unigram(name):
     trainer = trainers.UnigramTrainer(vocab_size=400, show_progress=False, special_tokens=["<unk>", "<s>", "</s>"], unk_token="<unk>")
     tokenizer.train_from_iterator(PROSE[:5] * 3, trainer)
     return name, tokenizer
+
+
+def space(scheme, split):
+    return pre_tokenizers.Metaspace(prepend_scheme=scheme, split=split)
 
 
 FLAGS = SPECIALS + [
@@ -120,6 +125,8 @@ TOKENIZERS = [
         normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]),
         decoders.Sequence([*METASPACE, decoders.Strip(" ", 1, 0)]),
     ),
+    byte_fallback("metaspace-style", None, decoders.Sequence([*METASPACE, decoders.Strip(" ", 1, 0)]), space("first", False)),
+    byte_fallback("metaspace-split-style", None, decoders.Sequence(METASPACE), space("always", True)),
     unigram("unigram-style"),
 ]
 

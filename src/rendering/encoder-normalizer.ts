@@ -1,3 +1,4 @@
+import { asObject } from './model-directory-fields.js';
 import type { Component } from './tokenizer-definition.js';
 
 /** Changes a text before it is split. Text whose UTF-16 units are all below `changesFrom` stays as it is. */
@@ -14,6 +15,16 @@ export function readNormalizer(definition: Component | null | undefined): Normal
   if (!definition) return null;
   const from = FORMS[definition.type ?? ''];
   if (from !== undefined) return { changesFrom: from, normalize: (text) => text.normalize(definition.type) };
+  if (definition.type === 'Replace') {
+    const literal = asObject(definition.pattern)?.String;
+    const { content } = definition;
+    if (typeof literal !== 'string' || literal === '' || typeof content !== 'string') return undefined;
+    return { changesFrom: 0, normalize: (text) => text.replaceAll(literal, () => content) };
+  }
+  if (definition.type === 'Prepend' && typeof definition.prepend === 'string') {
+    const { prepend } = definition;
+    return { changesFrom: 0, normalize: (text) => (text === '' ? '' : prepend + text) };
+  }
   if (definition.type !== 'Sequence' || !Array.isArray(definition.normalizers)) return undefined;
   const parts: Normalizer[] = [];
   for (const part of definition.normalizers as readonly Component[]) {
@@ -26,4 +37,12 @@ export function readNormalizer(definition: Component | null | undefined): Normal
     changesFrom: Math.min(...parts.map((part) => part.changesFrom)),
     normalize: (text) => parts.reduce((current, part) => part.normalize(current), text),
   };
+}
+
+/** Whether normalised text never holds `literal`, one character: the last stage that could write it replaces it. */
+export function removesText(definition: Component | null | undefined, literal: string): boolean {
+  const stages = definition?.type === 'Sequence' ? (definition.normalizers as readonly Component[]) : definition ? [definition] : [];
+  const at = stages.findLastIndex((stage) => stage.type === 'Replace' && asObject(stage.pattern)?.String === literal);
+  if (at < 0 || [...literal].length !== 1 || String(stages[at]!.content).includes(literal)) return false;
+  return stages.slice(at + 1).every((stage) => stage.type === 'Replace' && !String(stage.content).includes(literal));
 }

@@ -1,4 +1,5 @@
 import type { Automaton } from './encoder-automaton.js';
+import type { Splitter } from './encoder-bpe.js';
 import { type CharacterClasses, PAIR } from './encoder-classes.js';
 
 /** One stage of a pre-tokenizer: what its pattern matches is a piece; what lies between two matches is one too, or is dropped. */
@@ -9,7 +10,7 @@ export interface SplitStage {
 }
 
 /** Cuts a section into pieces, one at a time; each stage cuts the pieces of the one before. */
-export class PieceSplitter {
+export class PieceSplitter implements Splitter {
   /** The piece that `next` found. */
   start = 0;
   end = 0;

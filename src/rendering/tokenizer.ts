@@ -3,7 +3,7 @@ import { LibraryDecoder } from './decoder-library.js';
 import { createDecoder } from './decoder-rules.js';
 import { Encoder, type SectionEncoder } from './encoder.js';
 import type { PlainSpans } from './encoder-added-tokens.js';
-import { ByteLevelEncoder } from './encoder-byte-level.js';
+import { BpeEncoder } from './encoder-bpe.js';
 import { LibraryStages } from './encoder-library.js';
 import { type Normalizer, readNormalizer } from './encoder-normalizer.js';
 import { type EncoderPlan, planEncoder } from './encoder-plan.js';
@@ -64,9 +64,9 @@ function buildTokenizer(directory: ModelDirectory, definition: TokenizerDefiniti
   const ownNormalizer = readNormalizer(definition.normalizer);
   const plan: EncoderPlan =
     ownNormalizer === undefined
-      ? { reason: `the normalizer is ${definition.normalizer?.type}` }
-      : planEncoder(definition.pre_tokenizer, definition.model, vocabulary);
-  const library = 'bpe' in plan ? null : new LibraryStages(directory, definition);
+      ? { parts: null, kind: null, reason: `the normalizer is ${definition.normalizer?.type}` }
+      : planEncoder(definition, vocabulary);
+  const library = plan.parts === null ? new LibraryStages(directory, definition) : null;
   const normalizer =
     ownNormalizer === undefined ? { changesFrom: 0, normalize: (text: string) => library!.normalize(text) } : ownNormalizer;
 
@@ -77,11 +77,11 @@ function buildTokenizer(directory: ModelDirectory, definition: TokenizerDefiniti
   const decoder =
     createDecoder(definition.decoder, tokens) ?? new LibraryDecoder(tokens, (library ?? new LibraryStages(directory, definition)).decode);
   return new LoadedTokenizer(directory, added, tokens.length, decoder, {
-    sections: 'bpe' in plan ? new ByteLevelEncoder(plan.bpe) : library!,
+    sections: plan.parts === null ? library! : new BpeEncoder(plan.parts),
     normalizer,
     unknownId: typeof definition.model.unk_token === 'string' ? vocabulary.get(definition.model.unk_token) : definition.model.unk_id,
-    fastPath: 'bpe' in plan ? 'byte-level-bpe' : null,
-    fastPathReason: 'bpe' in plan ? `${plan.bpe.stages.length} splits, ByteLevel, BPE` : plan.reason,
+    fastPath: plan.kind,
+    fastPathReason: plan.reason,
   });
 }
 
