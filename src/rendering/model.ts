@@ -14,6 +14,8 @@ import { loadModelDirectory, type ModelDirectory } from './model-directory.js';
 import { PromptBuilder } from './prompt-builder.js';
 import type { Renderer } from './renderer.js';
 import { ROLE_COLON_STOP, RoleColonRenderer } from './role-colon-renderer.js';
+import { SpecialMarks } from './special-marks.js';
+import { isControlToken } from './special-tokens.js';
 import { TemplateInput } from './template-input.js';
 import { loadTokenizer, type Tokenizer } from './tokenizer.js';
 
@@ -32,6 +34,8 @@ export interface LoadedModel {
   readonly stopStrings: readonly string[];
   /** The token that ends one tool call, `null` where the grammar ends it with letters. */
   readonly callEndTokenId: number | null;
+  /** Takes the marks of users' special-token strings out of a rendered text, `null` where none are set. */
+  readonly marks: SpecialMarks | null;
   /** Whether a prompt with this end leaves reasoning open. */
   readonly reasoningOpen: (promptText: string) => boolean;
   /** What probing found in the chat template, `null` for a coded renderer. */
@@ -40,7 +44,7 @@ export interface LoadedModel {
   readonly warning: string | null;
 }
 
-export type ModelSettings = Pick<Settings, 'model' | 'family' | 'reasoning' | 'templateInput' | 'templateKwargs'>;
+export type ModelSettings = Pick<Settings, 'model' | 'family' | 'reasoning' | 'templateInput' | 'templateKwargs' | 'specialTokensInText'>;
 
 const PROMPT_TAIL = 2000;
 
@@ -70,6 +74,10 @@ export function loadModel(settings: ModelSettings): LoadedModel {
     ...(override === undefined ? {} : { family: override }),
   });
   const traits: TemplateTraits = settings.reasoning === 'none' ? { ...recognised.traits, reasoning: null } : recognised.traits;
+  const marks =
+    settings.specialTokensInText === 'as-hf'
+      ? null
+      : new SpecialMarks(tokenizer.addedTokens.filter(isControlToken).map((token) => token.content));
   const input = new TemplateInput({
     style: settings.templateInput,
     argumentsAs: traits.argumentsAs,
@@ -78,6 +86,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
       (context) => template.render(new Map([...variables, ...templateKwargs, ...context]), { now }),
       traits.argumentsAs,
     ),
+    marks,
   });
   const renderer = new ChatTemplateRenderer({ templates: directory.chatTemplates, specialTokens: variables, templateKwargs, input });
   const endTokenIds = new Set(tokenizer.endTokenIds);
@@ -93,6 +102,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
     endTokenIds,
     stopTokenIds: [...new Set([...endTokenIds, ...closerIds])],
     stopStrings: [],
+    marks,
     callEndTokenId: family.callEnd === null ? null : (tokenizer.idOf(family.callEnd) ?? null),
     reasoningOpen: (promptText) => reasoningOpenAfter(promptText.slice(-PROMPT_TAIL), traits),
     recognised,
@@ -102,7 +112,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
 
 function codedModel(directory: ModelDirectory, tokenizer: Tokenizer): LoadedModel {
   const renderer = new RoleColonRenderer();
-  const family = familyNamed('text')!.make({ reasoning: null, contentLead: ' ', callLead: '' });
+  const family = familyNamed('text')!.make({ reasoning: null, contentLead: ' ', callLead: '', contentTags: null });
   const endTokenIds = new Set(tokenizer.endTokenIds);
   return {
     directory,
@@ -113,6 +123,7 @@ function codedModel(directory: ModelDirectory, tokenizer: Tokenizer): LoadedMode
     endTokenIds,
     stopTokenIds: [...endTokenIds],
     stopStrings: [ROLE_COLON_STOP],
+    marks: null,
     callEndTokenId: null,
     reasoningOpen: () => false,
     recognised: null,

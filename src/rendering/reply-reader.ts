@@ -16,8 +16,9 @@ export interface ReplyToRead {
 
 export interface ReadReply {
   readonly parsed: ParsedReply;
-  /** The sampled text with special tokens, without a stop token (a stop string stays in it). */
-  readonly sampledText: string;
+  /** All of the sampled text; the stop begins at `stopStart`. */
+  readonly text: string;
+  readonly stopStart: number;
   readonly stop: Stop;
   readonly reasoningTokens: number;
 }
@@ -48,7 +49,7 @@ export function readReply(reply: ReplyToRead, tokenizer: Tokenizer, family: Fami
       return id === undefined || outputIds[tokenAt(ends, offset)] === id;
     },
   });
-  return { parsed, sampledText: text.slice(0, sampledEnd), stop, reasoningTokens: tokensIn(parsed, ends) };
+  return { parsed, text, stopStart, stop, reasoningTokens: tokensIn(parsed, ends) };
 }
 
 /** Index of the first token that ends behind `offset`. */

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../canonical/json-value.js';
 import { isJsonObject } from '../canonical/json-value.js';
 import type { Message, ToolCall, ToolDefinition } from '../canonical/message.js';
 import type { EmptyContent } from './empty-content.js';
+import type { SpecialMarks } from './special-marks.js';
 import { SystemFolding } from './system-folding.js';
 
 /**
@@ -22,6 +23,8 @@ export interface TemplateInputOptions {
   readonly takesMidListSystem: boolean;
   /** How a message that only calls tools is given without text, found by probing; `bare` gives it as it came. */
   readonly emptyContent: EmptyContent;
+  /** Marks special-token strings of texts, where these shall stay letters; `null` leaves texts as they are. */
+  readonly marks: SpecialMarks | null;
 }
 
 const REASONING_KEYS: Readonly<Record<TemplateInputStyle, readonly string[]>> = {
@@ -49,7 +52,7 @@ export class TemplateInput {
   #message(message: Message): JsonObject {
     let input = this.#messages.get(message);
     if (input === undefined) {
-      input = messageInput(message, this.options);
+      input = marked(messageInput(message, this.options), this.options.marks);
       this.#messages.set(message, input);
     }
     return input;
@@ -60,12 +63,16 @@ export class TemplateInput {
     if (tools.length === 0) return null;
     let input = this.#tools.get(tools);
     if (input === undefined) {
-      input = tools.map(toolInput);
+      input = tools.map((tool) => marked(toolInput(tool), this.options.marks));
       this.#tools.set(tools, input);
     }
     return input;
   }
 }
+
+/** Names of roles are the template's own words and hold no special string. */
+const marked = (input: JsonObject, marks: SpecialMarks | null): JsonObject =>
+  marks === null ? input : (marks.markJson(input) as JsonObject);
 
 function messageInput(message: Message, options: TemplateInputOptions): JsonObject {
   const input = new Map<string, JsonValue>([['role', message.role]]);

@@ -62,8 +62,10 @@ export async function preparePrompt(session: Session, request: TurnRequest, cont
   return { located, built, form, promptTokens };
 }
 
-function encode(text: string, { model }: ShardContext): Int32Array | Promise<Int32Array> {
-  return text.length > SLICED_TEXT_LENGTH ? model.tokenizer.encodeInSlices(text, SLICE_MS) : model.tokenizer.encode(text);
+function encode(marked: string, { model }: ShardContext): Int32Array | Promise<Int32Array> {
+  const { text, plain } = model.marks === null ? { text: marked, plain: [] } : model.marks.unmark(marked);
+  if (text.length > SLICED_TEXT_LENGTH) return model.tokenizer.encodeInSlices(text, SLICE_MS, plain);
+  return plain.length === 0 ? model.tokenizer.encode(text) : model.tokenizer.encodeWithPlainSpans(text, plain);
 }
 
 function recorded(base: TurnRecord, session: Session, reasoningOpen: (text: string) => boolean): RecordedTurn {

@@ -2,6 +2,7 @@ import type { AssistantMessage, ToolCall } from '../canonical/message.js';
 import type { Sampling, TurnReply, TurnRequest } from '../canonical/turn.js';
 import type { EngineFailure, GenerateResult } from '../engines/engine.js';
 import { GatewayError } from '../errors.js';
+import { contentWithoutUnparsed, engineView } from '../families/engine-view.js';
 import type { Protocol, StreamOpening } from '../protocols/protocol.js';
 import { finishReasonOf, type ReadReply, readReply } from '../rendering/reply-reader.js';
 import type { PromptForm } from '../trajectory/drift.js';
@@ -270,7 +271,7 @@ function form(
   );
   context.metrics.turnStageSeconds.observe({ stage: 'read' }, (performance.now() - startedMs) / 1000);
   const message = assistantMessage(read, session, model.family.nativeIds);
-  const shown = request.toolChoice === 'none' && message.toolCalls.length > 0 ? { ...message, toolCalls: [] } : message;
+  const shown = shownMessage(message, read, request, context);
   const finishReason = finishReasonOf(read.stop, shown.toolCalls.length);
   // Models without an end token of their own stop at a string that no client asked for.
   const stopString = read.stop.stopString !== null && request.stopStrings.includes(read.stop.stopString) ? read.stop.stopString : null;
@@ -324,6 +325,30 @@ function assistantMessage(read: ReadReply, session: Session, nativeIds: boolean)
   );
   const content = parsed.content === '' && toolCalls.length > 0 ? null : parsed.content;
   return { role: 'assistant', content, reasoning: parsed.reasoning, toolCalls };
+}
+
+/** What the client sees of a message: as the chosen parser would have read it, without what it asked not to get. */
+function shownMessage(
+  message: AssistantMessage,
+  read: ReadReply,
+  request: TurnRequest,
+  { settings, model }: ShardContext,
+): AssistantMessage {
+  const { parsed } = read;
+  const view = engineView(parsed, { ...read, tools: request.tools }, settings.toolParsing, model.family);
+  const content = settings.unparsedCalls === 'hidden' ? contentWithoutUnparsed(view, read.text) : view.content;
+  const hidesCalls = request.toolChoice === 'none' && message.toolCalls.length > 0;
+  if (content === parsed.content && view.toolCalls === parsed.toolCalls && !hidesCalls) return message;
+  // A view leaves calls out or writes their arguments anew; what it keeps has the place, and so the id, of the call as sampled.
+  const toolCalls = view.toolCalls.map((call) => {
+    const sampled = message.toolCalls[parsed.toolCalls.findIndex(({ start }) => start === call.start)];
+    return { id: sampled?.id ?? null, name: call.name, arguments: call.arguments, value: call.value };
+  });
+  return {
+    ...message,
+    content: content === '' && toolCalls.length > 0 ? null : content,
+    toolCalls: hidesCalls ? [] : toolCalls,
+  };
 }
 
 /** A prompt that leaves no room: the dialect's overflow error, or an empty reply that ends by length; nothing is recorded. */

@@ -11,6 +11,9 @@ tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])
 for line in sys.stdin:
     request = json.loads(line)
     for message in request["messages"]:
+        # Clients say "no text" by null, which this template refuses; "" is the spelling that it takes.
+        if message.get("content") is None:
+            message["content"] = ""
         for call in message.get("tool_calls") or []:
             arguments = call["function"]["arguments"]
             if isinstance(arguments, str):
