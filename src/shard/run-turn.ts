@@ -47,9 +47,10 @@ export async function runTurn(
   });
   context.metrics.promptTokensTotal.inc({ source: 'reused' }, prepared.promptTokens - deltaLength(prepared));
   context.metrics.promptTokensTotal.inc({ source: 'encoded' }, deltaLength(prepared));
-  if (request.stream) answer.openStream(protocol.openStream(request, opening(call, session, pending, context)));
+  const promptIds = pending.promptIds();
+  if (request.stream) answer.openStream(protocol.openStream(request, opening(call, session, pending, promptIds, context)));
   else answer.awaitJson();
-  await sampleAndAnswer(call, request, session, protocol, answer, context, prepared, pending, sampling);
+  await sampleAndAnswer(call, request, session, protocol, answer, context, prepared, pending, promptIds, sampling);
 }
 
 async function sampleAndAnswer(
@@ -61,6 +62,7 @@ async function sampleAndAnswer(
   context: ShardContext,
   prepared: PreparedPrompt,
   pending: PendingTurn,
+  promptIds: Int32Array,
   sampling: Sampling,
 ): Promise<void> {
   const abort = new AbortController();
@@ -69,7 +71,6 @@ async function sampleAndAnswer(
     session.aborting.add(pending);
     abort.abort();
   });
-  const promptIds = pending.promptIds();
   const work = context.engine
     .generate({
       model: context.settings.engineModel,
@@ -194,10 +195,10 @@ function refuseIfOver(session: Session, context: ShardContext): void {
   }
 }
 
-const opening = (call: AgentCall, session: Session, pending: PendingTurn, context: ShardContext): StreamOpening => ({
+const opening = (call: AgentCall, session: Session, pending: PendingTurn, promptIds: Int32Array, context: ShardContext): StreamOpening => ({
   turnId: wireId(session, pending, context),
   createdAtSeconds: createdAtSeconds(call),
-  promptIds: pending.promptIds(),
+  promptIds,
 });
 
 /** Names a turn to clients: unlike over sessions, equal when it is replayed. */
