@@ -10,22 +10,24 @@ import { NodeIndex } from './node-index.js';
  */
 export class GeneratedNodes {
   readonly #index = new NodeIndex();
-  /** (parent, handle) → nodes, where a handle is a turn's id or the id of one of its calls. */
-  readonly #handles = new Map<string, TreeNode[]>();
+  readonly #byTurn = new Map<string, TreeNode>();
+  /** By parent and id of a call; native ids of siblings may be alike and then name none of them. */
+  readonly #byCall = new Map<string, TreeNode | typeof SEVERAL>();
   /** Client's message objects that were recognised before; an object never changes its mind. */
   readonly #recognised = new WeakMap<AssistantMessage, TreeNode>();
 
   add(parent: TreeNode, node: TreeNode, shown: AssistantMessage, turnId: string): void {
-    parent.generated ??= [];
-    parent.generated.push(node);
+    if (parent.generated === null) parent.generated = [node];
+    else parent.generated.push(node);
     this.#index.add(parent, node.hash, node);
     if (parent.message?.role === 'assistant') addPrefilled(parent);
-    for (const handle of new Set([turnHandle(turnId), ...shown.toolCalls.map((call) => call.id)])) {
-      if (handle === null) continue;
-      const key = handleKey(parent, handle);
-      const nodes = this.#handles.get(key);
-      if (nodes === undefined) this.#handles.set(key, [node]);
-      else nodes.push(node);
+    this.#byTurn.set(turnId, node);
+    for (const { id } of shown.toolCalls) {
+      if (id === null) continue;
+      const key = callKey(parent, id);
+      const before = this.#byCall.get(key);
+      const free = before === undefined || before === node || (before !== SEVERAL && before.turn === null);
+      this.#byCall.set(key, free ? node : SEVERAL);
     }
   }
 
@@ -51,11 +53,17 @@ export class GeneratedNodes {
     return node;
   }
 
+  /** The one turn below `parent` that the echo's signature and call ids name. */
   #named(parent: TreeNode, echo: AssistantMessage): TreeNode | undefined {
-    const handles = [echo.turnHint === undefined ? null : turnHandle(echo.turnHint), ...echo.toolCalls.map((call) => call.id)];
-    const nodes = new Set(handles.flatMap((handle) => (handle === null ? [] : (this.#handles.get(handleKey(parent, handle)) ?? []))));
-    const [named, ...others] = [...nodes].filter((node) => node.turn !== null);
-    return others.length === 0 ? named : undefined;
+    const signed = echo.turnHint === undefined ? undefined : this.#byTurn.get(echo.turnHint);
+    let named = signed?.parent === parent && signed.turn !== null ? signed : undefined;
+    for (const { id } of echo.toolCalls) {
+      const node = id === null ? undefined : this.#byCall.get(callKey(parent, id));
+      if (node === undefined || (node !== SEVERAL && node.turn === null)) continue;
+      if (node === SEVERAL || (named !== undefined && named !== node)) return undefined;
+      named = node;
+    }
+    return named;
   }
 
   #fitting(parent: TreeNode, echo: AssistantMessage): TreeNode | 'ambiguous' | undefined {
@@ -87,5 +95,5 @@ function joined(prefix: AssistantMessage, rest: AssistantMessage): AssistantMess
   };
 }
 
-const turnHandle = (turnId: string): string => `turn ${turnId}`;
-const handleKey = (parent: TreeNode, handle: string): string => `${parent.id} ${handle}`;
+const SEVERAL = Symbol('several turns');
+const callKey = (parent: TreeNode, id: string): string => `${parent.id} ${id}`;

@@ -50,30 +50,28 @@ export class MessageTree {
 
   locate(key: RootKey, messages: readonly Message[], known?: KnownHistory): Located {
     const root = this.#findRoot(key) ?? this.#detachedRoot(key);
-    const reached: TreeNode[] = [];
-    const calls: number[] = [];
-    const stored: Message[] = [];
-    const pairing = new CallPairing();
-    let end = root.top;
-    let above = end;
-    let searching = true;
-    let ambiguous = false;
     const sure =
       known !== undefined && known.located.root === root ? Math.min(known.count, known.located.reached.length, messages.length) : 0;
-    for (const [i, message] of messages.entries()) {
+    const reached = known === undefined ? [] : known.located.reached.slice(0, sure);
+    const calls = known === undefined ? [] : known.located.calls.slice(0, sure);
+    const stored = known === undefined ? [] : known.located.messages.slice(0, sure);
+    const pairing = pairingAfter(messages, stored);
+    let end = reached.at(-1) ?? root.top;
+    let searching = true;
+    let ambiguous = false;
+    for (let i = sure; i < messages.length; i++) {
+      const message = messages[i]!;
       const call = message.role === 'tool' ? pairing.take(message) : -1;
-      if (searching) {
-        const found = i < sure ? known!.located.reached[i]! : this.#child(end, message, call);
-        if (found instanceof TreeNode) {
-          above = end;
-          end = found;
-          reached.push(found);
-        } else {
-          searching = false;
-          ambiguous = found === 'ambiguous';
-        }
+      const found = searching ? this.#child(end, message, call) : undefined;
+      let spelled = message.role === 'tool' ? pairing.restored(message, call) : message;
+      if (found instanceof TreeNode) {
+        spelled = spelledBelow(end, found);
+        end = found;
+        reached.push(found);
+      } else if (searching) {
+        searching = false;
+        ambiguous = found === 'ambiguous';
       }
-      const spelled = i < reached.length ? spelledBelow(above, end) : message.role === 'tool' ? pairing.restored(message, call) : message;
       if (message.role === 'assistant') pairing.opens(message, spelled as AssistantMessage);
       calls.push(call);
       stored.push(spelled);
@@ -184,3 +182,16 @@ export class MessageTree {
 
 /** A node that was reached past its parent stands for both messages. */
 const spelledBelow = (above: TreeNode, node: TreeNode): Message => (node.parent === above ? node.message! : node.joined!);
+
+/** The calls that are open after the messages whose stored spelling is known. */
+function pairingAfter(messages: readonly Message[], stored: readonly Message[]): CallPairing {
+  const pairing = new CallPairing();
+  const last = stored.findLastIndex(({ role }) => role === 'assistant');
+  if (last < 0) return pairing;
+  pairing.opens(messages[last] as AssistantMessage, stored[last] as AssistantMessage);
+  for (let i = last + 1; i < stored.length; i++) {
+    const message = messages[i]!;
+    if (message.role === 'tool') pairing.take(message);
+  }
+  return pairing;
+}

@@ -11,7 +11,7 @@ import { PendingTurn, type TurnDesk, type TurnStart } from './pending-turn.js';
 import { Retries } from './retries.js';
 import type { Root, RootKey } from './root.js';
 import type { SampledTurn, TurnRecord } from './turn.js';
-import { outputLength, owned, samePrompt } from './turn-ids.js';
+import { outputLength, ownedSample, samePrompt } from './turn-ids.js';
 
 export interface TreeSettings {
   readonly policy: HistoryPolicy;
@@ -135,24 +135,36 @@ export class TrajectoryTree {
   }
 
   #commit(start: TurnStart, given: SampledTurn, nowMs: number): TurnRecord {
-    const { located, drift, otherwise, digest: _, ...request } = start;
-    const sampled: SampledTurn = { ...given, outputIds: owned(given.outputIds), logprobs: owned(given.logprobs) };
+    const { located, drift, otherwise } = start;
+    const { base, baseLength, delta, promptLength } = drift.prompt;
+    const sampled = ownedSample(given);
     const realignTokensMax = this.settings.policy === 'rerender' ? this.settings.realignTokensMax : 0;
     this.#absorbRewrite(located, realignTokensMax);
     const historyEnd = this.#messages.grow(located);
-    const settled = settleDrift(drift, otherwise, sampled.outputIds.length, realignTokensMax);
+    const { link, outcome, segments } = settleDrift(drift, otherwise, sampled.outputIds.length, realignTokensMax);
     const node = this.#messages.addGenerated(historyEnd, sampled.message, sampled.shown, start.turnId);
     const first = historyEnd.generated!.find((twin) => twin !== node && samePrompt(twin.turn!, drift.prompt))?.turn ?? null;
+    // One literal: objects put together by spreading each get a hidden class of their own, which doubles what a turn costs.
     const turn: TurnRecord = {
-      ...drift.prompt,
-      ...settled,
-      ...request,
+      turnId: start.turnId,
+      order: start.order,
       commitOrder: this.books.committedTurns,
+      begunAfter: start.begunAfter,
       historyEnd,
       node,
+      base,
+      baseLength,
+      delta,
+      promptLength,
+      link,
+      outcome,
       duplicateOf: first,
+      segments,
       sampled,
       unknownLogprobs: sampled.logprobs.reduce((count, logprob) => count + (Number.isFinite(logprob) ? 0 : 1), 0),
+      sampling: start.sampling,
+      protocol: start.protocol,
+      startedAtMs: start.startedAtMs,
       committedAtMs: nowMs,
     };
     node.turn = turn;

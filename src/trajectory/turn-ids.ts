@@ -1,4 +1,4 @@
-import type { PromptDelta, TurnRecord } from './turn.js';
+import type { PromptDelta, SampledTurn, TurnRecord } from './turn.js';
 
 export const outputLength = (turn: TurnRecord): number => turn.sampled.outputIds.length;
 export const fullLength = (turn: TurnRecord): number => turn.promptLength + turn.sampled.outputIds.length;
@@ -74,4 +74,11 @@ export function samePrompt(a: PromptDelta, b: PromptDelta): boolean {
   if (a.promptLength !== b.promptLength) return false;
   if (a.base === b.base && a.baseLength === b.baseLength) return commonPrefix(a.delta, b.delta) === a.delta.length;
   return commonPrefix(promptIds(a), promptIds(b)) === a.promptLength;
+}
+
+/** A sample whose arrays have their memory to themselves. */
+export function ownedSample(sampled: SampledTurn): SampledTurn {
+  const outputIds = owned(sampled.outputIds);
+  const logprobs = owned(sampled.logprobs);
+  return outputIds === sampled.outputIds && logprobs === sampled.logprobs ? sampled : { ...sampled, outputIds, logprobs };
 }

@@ -260,6 +260,23 @@ describe('D. Trees, branches, retries', () => {
     expect(reads).toBeLessThan(8);
   });
 
+  test('what the caller knows already changes nothing but the work', () => {
+    const tree = new TrajectoryTree();
+    const reply = assistant(null, { toolCalls: [call('f', '{}', 'call_1'), call('g', '{}', 'call_2')] });
+    turn(tree, { messages: [user('q')], prompt: ids(1), output: ids(2), reply });
+    const echo = assistant(null, { toolCalls: [call('f', '{}', 'x'), call('g', '{}', 'x')] });
+    const messages = [user('q'), echo, tool('r', 'x'), tool('s', 'x'), user('b')];
+    turn(tree, { messages, prompt: ids(3), output: ids(4), reply: assistant('a') });
+    const whole = tree.locate(ROOT, [...messages, assistant('a'), user('c')]);
+    expect(whole.messages.slice(2, 4)).toEqual([tool('r', 'call_1'), tool('s', 'call_2')]);
+    for (let count = 0; count <= 8; count++) {
+      expect(tree.locate(ROOT, [...messages, assistant('a'), user('c')], { located: whole, count })).toEqual(whole);
+      const other = [...messages.slice(0, Math.min(count, 5)), user('other')];
+      expect(tree.locate(ROOT, other, { located: whole, count: Math.min(count, 5) })).toEqual(tree.locate(ROOT, other));
+    }
+    expect(tree.locate(TOOLS, messages, { located: whole, count: 5 }).reached).toHaveLength(0);
+  });
+
   test('a branch from the middle goes on with the ids of the turns that it keeps', () => {
     const tree = new TrajectoryTree();
     const first = turn(tree, { messages: [user('q')], prompt: ids(1), output: ids(2), reply: assistant('a') });
