@@ -10,11 +10,21 @@ import { adversarialTexts } from '../support/tokenizer-texts.js';
 const CHARACTERS = ['gemma-style', 'llama2-style', 'metaspace-split-style', 'metaspace-style'];
 const BYTES = ['deepseek-style', 'gpt2-style', 'llama-style', 'o200k-style', 'qwen-style', 'removed-inverted-style', 'token-flags'];
 
+const loaded = new Map<string, Tokenizer>();
+function load(name: string): Tokenizer {
+  let tokenizer = loaded.get(name);
+  if (tokenizer === undefined) {
+    tokenizer = loadTokenizer(loadModelDirectory(join(FIXTURES, name)));
+    loaded.set(name, tokenizer);
+  }
+  return tokenizer;
+}
+
 describe.each(FIXTURE_NAMES)('tokenizer %s', (name) => {
   let tokenizer: Tokenizer;
   let expected: ExpectedTokens;
   beforeAll(() => {
-    tokenizer = loadTokenizer(loadModelDirectory(join(FIXTURES, name)));
+    tokenizer = load(name);
     expected = readExpected(name);
   });
 
@@ -89,8 +99,6 @@ describe.each(FIXTURE_NAMES)('tokenizer %s', (name) => {
 });
 
 describe('tokenizer', () => {
-  const load = (name: string): Tokenizer => loadTokenizer(loadModelDirectory(join(FIXTURES, name)));
-
   it('decides for the fast path by the definition and says why not', () => {
     const kinds = FIXTURE_NAMES.map((name) => ({
       name,
