@@ -21,6 +21,8 @@ export interface PreparedPrompt {
   readonly built: BuiltPrompt;
   readonly form: PromptForm;
   readonly promptTokens: number;
+  /** Those of them that were encoded for this turn; the others stood in the tree. */
+  readonly encodedTokens: number;
 }
 
 /** Identity, rendering and encoding: the same for a turn and for `count_tokens`. Changes nothing. */
@@ -59,7 +61,7 @@ export async function preparePrompt(session: Session, request: TurnRequest, cont
   context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
   const form = promptForm(built, base, tailIds);
   const promptTokens = form.kind === 'extends' ? fullLength(form.base) + form.delta.length : form.ids.length;
-  return { located, built, form, promptTokens };
+  return { located, built, form, promptTokens, encodedTokens: tailIds.length };
 }
 
 function encode(marked: string, { model }: ShardContext): Int32Array | Promise<Int32Array> {
@@ -100,12 +102,17 @@ function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32A
   return { kind: 'extends', base, delta: tailIds, proof };
 }
 
-/** `null` where the prompt does not leave room for one token. */
-export function turnSampling(session: Session, request: TurnRequest, promptTokens: number, context: ShardContext): Sampling | null {
-  const { model, settings } = context;
+/** The context of a session, and what of it a prompt leaves for the reply; below 1 there is none. */
+export function turnRoom(
+  session: Session,
+  promptTokens: number,
+  context: ShardContext,
+): { readonly contextTokens: number; readonly roomTokens: number } {
   const contextTokens = Math.min(context.contextTokens(), session.created.maxContextTokens ?? Number.POSITIVE_INFINITY);
-  const roomTokens = contextTokens - promptTokens;
-  if (roomTokens < 1) return null;
+  return { contextTokens, roomTokens: contextTokens - promptTokens };
+}
+
+export function turnSampling(session: Session, request: TurnRequest, roomTokens: number, { model, settings }: ShardContext): Sampling {
   const callEnd = request.parallelToolCalls ? null : model.callEndTokenId;
   return effectiveSampling({
     defaults: settings.sampling,

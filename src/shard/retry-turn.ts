@@ -1,10 +1,7 @@
-import type { TurnRequest } from '../canonical/turn.js';
-import type { Protocol } from '../protocols/protocol.js';
 import type { PendingTurn } from '../trajectory/pending-turn.js';
-import type { CallAnswer } from './call-answer.js';
-import { holdTurn, settle, wireId } from './run-turn.js';
+import { holdTurn, settleTurn } from './run-turn.js';
 import type { Session } from './session.js';
-import type { ShardContext } from './shard-context.js';
+import { createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
 
 /** The turn that a marked retry joins while it runs, or replays when it is over; `null` where a new one must be sampled. */
 export function retriedTurn(session: Session, digest: string): PendingTurn | null {
@@ -15,26 +12,16 @@ export function retriedTurn(session: Session, digest: string): PendingTurn | nul
 }
 
 /** Answers with the reply of a turn that another call began: nothing is sampled a second time. */
-export async function retryTurn(
-  pending: PendingTurn,
-  request: TurnRequest,
-  session: Session,
-  protocol: Protocol,
-  answer: CallAnswer,
-  context: ShardContext,
-): Promise<void> {
+export async function retryTurn(turn: TurnCall, pending: PendingTurn): Promise<void> {
+  const { request, session, protocol, answer } = turn;
   pending.join();
-  const running = [...session.running].find((turn) => turn.pending === pending);
+  const running = [...session.running].find((candidate) => candidate.pending === pending);
   holdTurn(pending, answer, () => {
     if (pending.state !== 'running' || running === undefined) return;
     session.aborting.add(pending);
     running.abort();
   });
-  const opening = {
-    turnId: wireId(session, pending, context),
-    createdAtSeconds: Math.floor(Date.now() / 1000),
-    promptIds: pending.promptIds(),
-  };
+  const opening = { turnId: wireId(turn, pending), createdAtSeconds: createdAtSeconds(turn), promptIds: pending.promptIds() };
   if (request.stream) answer.openStream(protocol.openStream(request, opening));
   else answer.awaitJson();
   await running?.sampled;
@@ -44,5 +31,5 @@ export async function retryTurn(
     return;
   }
   answer.finish(request.stream ? protocol.finishStream(request, reply) : protocol.formatReply(request, reply));
-  await settle(pending, null, session, request, answer, context);
+  await settleTurn(turn, pending, null);
 }

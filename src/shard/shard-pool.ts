@@ -3,8 +3,8 @@ import { SharedCounters } from '../backend/shared-counters.js';
 import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
 import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
-import { ClosedKeys } from './closed-keys.js';
 import type { AgentCall, FromShard, ReplicaState, ServedModel } from './messages.js';
+import { LOST, SessionFates } from './session-fates.js';
 import { ShardHost } from './shard-host.js';
 import type { CallHandle, ShardLink } from './shard-link.js';
 import { shardOf } from './shard-of.js';
@@ -35,11 +35,6 @@ interface Waiting<T> {
   readonly resolve: (value: T) => void;
 }
 
-const LOST: ErrorValue = {
-  code: 'session_lost',
-  message: 'The part of the gateway that held this session crashed and its trajectory is gone: start the rollout again with a new session.',
-};
-const CLOSED: ErrorValue = { code: 'session_closed', message: 'This session was finished or deleted: it takes no more turns.' };
 const METRICS_WAIT_MS = 2000;
 
 /** All shards, and which session lives, is closed or was lost where. Lives on the front's thread. */
@@ -50,15 +45,12 @@ export class ShardPool implements ShardLink {
   readonly #metricsCalls = new Map<number, Waiting<readonly object[]>>();
   readonly #finishedListeners = new Set<() => void>();
   readonly #readyListeners = new Set<() => void>();
-  readonly #closed: ClosedKeys;
-  /** Sessions whose shard died. */
-  readonly #lost: ClosedKeys;
+  readonly #fates: SessionFates;
   #nextId = 1;
 
   constructor(private readonly options: ShardPoolOptions) {
     const { settings } = options;
-    this.#closed = new ClosedKeys(settings.sessions.closedTtlMs, settings.sessions.closedMax);
-    this.#lost = new ClosedKeys(settings.traces.ttlMs, settings.sessions.closedMax);
+    this.#fates = new SessionFates(settings.sessions.closedTtlMs, settings.traces.ttlMs, settings.sessions.closedMax);
     const secret = new Uint8Array(randomBytes(32));
     const inFlight = new SharedArrayBuffer(SharedCounters.bytes(settings.shards));
     this.#seats = Array.from({ length: settings.shards }, (_, index) => {
@@ -154,9 +146,9 @@ export class ShardPool implements ShardLink {
   trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer> {
     const seat = this.#seatOf(shard);
     const sessionId = 'sessionId' in call ? call.sessionId : call.kind === 'create' ? call.session.sessionId : null;
-    if (sessionId !== null && this.#lost.has(sessionId, Date.now())) {
+    if (sessionId !== null && this.#fates.isLost(sessionId)) {
       if (call.kind !== 'create' && call.kind !== 'delete') return Promise.resolve({ kind: 'error', error: LOST });
-      this.#lost.delete(sessionId);
+      this.#fates.forgive(sessionId);
       if (call.kind === 'delete') {
         return Promise.resolve({ kind: 'text', status: 200, text: JSON.stringify({ session_id: sessionId, deleted: true }) });
       }
@@ -204,9 +196,7 @@ export class ShardPool implements ShardLink {
   }
 
   closedError(sessionKey: string): ErrorValue | null {
-    const nowMs = Date.now();
-    if (this.#lost.has(sessionKey, nowMs)) return LOST;
-    return this.#closed.has(sessionKey, nowMs) ? CLOSED : null;
+    return this.#fates.refusal(sessionKey);
   }
 
   async drain(deadlineMs: number): Promise<void> {
@@ -248,11 +238,11 @@ export class ShardPool implements ShardLink {
         return;
       case 'opened':
         seat.live.add(message.sessionId);
-        this.#closed.delete(message.sessionId);
+        this.#fates.opened(message.sessionId);
         return;
       case 'closed':
         seat.live.delete(message.sessionId);
-        this.#closed.add(message.sessionId, Date.now());
+        this.#fates.closed(message.sessionId);
         return;
       case 'finished':
         for (const listener of this.#finishedListeners) listener();
@@ -291,8 +281,7 @@ export class ShardPool implements ShardLink {
   /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
   #bury(seat: ShardSeat, index: number, epoch: number, problem: string): void {
     const sessions = seat.live.size;
-    const nowMs = Date.now();
-    for (const id of seat.live) this.#lost.add(id, nowMs);
+    for (const id of seat.live) this.#fates.lost(id);
     seat.live.clear();
     seat.state = 'starting';
     seat.problem = `its thread was replaced (${problem})`;

@@ -1,7 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { EnginePool } from '../backend/engine-pool.js';
 import type { TurnRequest } from '../canonical/turn.js';
-import { engineNamed } from '../engines/registry.js';
 import { type ErrorValue, GatewayError } from '../errors.js';
 import { formatTokenCount } from '../protocols/anthropic-messages.js';
 import type { Protocol } from '../protocols/protocol.js';
@@ -12,20 +10,16 @@ import { createLog, errorFields, type Log, sessionTag } from '../telemetry/log.j
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { bodyDigest, preparePrompt } from './begin-turn.js';
 import { CallAnswer } from './call-answer.js';
-import type { AgentCall, FromShard, ServedModel, ToShard } from './messages.js';
+import type { AgentCall, FromShard, ToShard } from './messages.js';
 import { Outbox } from './outbox.js';
 import { retriedTurn, retryTurn } from './retry-turn.js';
 import { runTurn } from './run-turn.js';
 import { Session } from './session.js';
-import { SessionStore } from './session-store.js';
 import type { ShardContext } from './shard-context.js';
+import { measure, openParts, type ShardParts, servedModel, sweepSessions } from './shard-parts.js';
 import type { ShardStart } from './shard-start.js';
-import { TrainerDesk } from './trainer-desk.js';
-import { TurnSignatures } from './turn-signature.js';
 
 const SWEEP_MS = 1000;
-/** Where neither model nor engine nor setting says how long a context may be. */
-const CONTEXT_TOKENS_UNKNOWN = 1_000_000;
 
 /**
  * What one worker thread is: its sessions, its copy of the model, its connections to the engine. State changes are synchronous;
@@ -70,10 +64,10 @@ export class Shard {
       this.#send({ kind: 'failed', error: error.toValue() });
       return over;
     }
-    const parts = this.#open(model);
+    const parts = openParts(this.start, model, this.#metrics, this.#log, (message) => this.#send(message));
     this.#parts = parts;
-    this.#send({ kind: 'ready', model: this.#served(parts) });
-    const sweep = setInterval(() => this.#sweep(parts), SWEEP_MS);
+    this.#send({ kind: 'ready', model: servedModel(parts.context) });
+    const sweep = setInterval(() => sweepSessions(parts), SWEEP_MS);
     parts.context.engine.start();
     try {
       await over;
@@ -82,64 +76,6 @@ export class Shard {
       this.#metrics.stop();
       await parts.context.engine.close();
     }
-  }
-
-  #open(model: LoadedModel): ShardParts {
-    const { settings, index, secret } = this.start;
-    if (model.warning !== null && index === 0) this.#log.warn(model.warning);
-    this.#log.info({ family: model.family.name, fastPath: model.tokenizer.fastPath, why: model.tokenizer.fastPathReason }, 'model loaded');
-    const engine = new EnginePool({
-      engine: engineNamed(settings.engine),
-      urls: settings.engineUrl,
-      apiKey: this.start.engineKey,
-      settings,
-      vocabularySize: Math.max(model.tokenizer.vocabularySize, model.directory.vocabSize ?? 0),
-      sharedCounters: this.start.inFlight,
-      shard: { index, count: settings.shards },
-    });
-    const context: ShardContext = {
-      settings,
-      model,
-      engine,
-      engineName: settings.engine,
-      signatures: new TurnSignatures(secret),
-      // Rows and trees live in memory: nothing follows the journal.
-      journal: () => undefined,
-      metrics: this.#metrics,
-      log: this.#log,
-      modelName: () => settings.engineModel ?? model.directory.name,
-      contextTokens: () => {
-        const limits = [model.directory.contextTokens, engine.probe()?.contextTokens ?? null, settings.limits.contextTokens || null];
-        const known = limits.filter((limit) => limit !== null);
-        return known.length === 0 ? CONTEXT_TOKENS_UNKNOWN : Math.min(...known);
-      },
-    };
-    const store = new SessionStore(settings, context.journal, {
-      opened: (session) => this.#send({ kind: 'opened', sessionId: session.id }),
-      closed: (session) => this.#send({ kind: 'closed', sessionId: session.id }),
-    });
-    const desk = new TrainerDesk({
-      store,
-      context,
-      onFinished: () => this.#send({ kind: 'finished' }),
-    });
-    const parts = { context, store, desk };
-    engine.onChange(() => {
-      this.#send({ kind: 'engines', engines: engine.states() });
-      this.#send({ kind: 'ready', model: this.#served(parts) });
-    });
-    this.#send({ kind: 'engines', engines: engine.states() });
-    return parts;
-  }
-
-  #served({ context }: ShardParts): ServedModel {
-    const { model } = context;
-    return {
-      name: context.modelName(),
-      contextTokens: context.contextTokens(),
-      family: model.family.name,
-      tokenizerHash: model.tokenizer.hash,
-    };
   }
 
   #receive(message: ToShard): void {
@@ -171,7 +107,7 @@ export class Shard {
       }
       case 'metrics': {
         const { id } = message;
-        this.#measure();
+        if (this.#parts !== null) measure(this.#parts, this.start.index);
         void this.#metrics.toJson().then((metrics) => this.#send({ kind: 'metrics', id, metrics }));
         return;
       }
@@ -224,55 +160,15 @@ export class Shard {
     const request = onWire ? { ...asked, returnTokenIds: true } : asked;
     const digest = bodyDigest(call.protocol, call.body);
     const retried = call.retryCount > 0 ? retriedTurn(session, digest) : null;
-    if (retried !== null) await retryTurn(retried, request, session, protocol, answer, context);
-    else await runTurn(call, digest, request, session, protocol, answer, context);
+    const turn = { request, session, protocol, answer, context, receivedAtMs: call.receivedAtMs };
+    if (retried !== null) await retryTurn(turn, retried);
+    else await runTurn(turn, digest);
     session.lastUsedMs = Date.now();
-  }
-
-  /** Ends idle sessions and forgets rows that nobody fetched. */
-  #sweep({ context, store, desk }: ShardParts): void {
-    const nowMs = Date.now();
-    const idleBefore = nowMs - context.settings.sessions.idleTtlMs;
-    for (const session of store.open) {
-      if (session.lastUsedMs >= idleBefore || session.running.size > 0 || session.state !== 'open') continue;
-      this.#log.info({ session: sessionTag(session.id) }, 'an idle session expired');
-      void desk.expire(session);
-    }
-    for (const life of store.expireFinished(nowMs)) {
-      this.#log.warn({ session: sessionTag(life.id), tokens: life.summary.tokens.trained }, 'rows expired before a trainer fetched them');
-    }
-  }
-
-  #measure(): void {
-    const parts = this.#parts;
-    if (parts === null) return;
-    const { context, store } = parts;
-    let nodes = 0;
-    for (const session of store.open) nodes += session.tree.nodes.length;
-    this.#metrics.treeNodes.set(nodes);
-    this.#metrics.sessions.set({ state: 'open' }, store.openCount);
-    this.#metrics.sessions.set({ state: 'finished' }, store.book.size);
-    for (const replica of context.engine.states()) {
-      const label = { replica: replica.url };
-      // Every shard sees the same replicas: one of them reports what they share.
-      if (this.start.index === 0) {
-        this.#metrics.replicaUp.set(label, replica.state === 'up' ? 1 : 0);
-        this.#metrics.replicaInFlight.set(label, replica.inFlight);
-        this.#metrics.replicaWindow.set(label, replica.window);
-      }
-      this.#metrics.replicaQueue.set(label, replica.queued);
-    }
   }
 
   #send(message: FromShard, transfers: readonly ArrayBufferLike[] = []): void {
     this.#outbox.send(message, transfers);
   }
-}
-
-interface ShardParts {
-  readonly context: ShardContext;
-  readonly store: SessionStore;
-  readonly desk: TrainerDesk;
 }
 
 const INTERNAL: ErrorValue = { code: 'internal_error', message: 'The gateway failed at this call; its log has the details.' };

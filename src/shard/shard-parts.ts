@@ -1,0 +1,120 @@
+import { EnginePool } from '../backend/engine-pool.js';
+import { engineNamed } from '../engines/registry.js';
+import type { LoadedModel } from '../rendering/model.js';
+import { type Log, sessionTag } from '../telemetry/log.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { FromShard, ServedModel } from './messages.js';
+import { SessionStore } from './session-store.js';
+import type { ShardContext } from './shard-context.js';
+import type { ShardStart } from './shard-start.js';
+import { TrainerDesk } from './trainer-desk.js';
+import { TurnSignatures } from './turn-signature.js';
+
+/** Where neither model nor engine nor setting says how long a context may be. */
+const CONTEXT_TOKENS_UNKNOWN = 1_000_000;
+
+/** What a shard is made of once its model is loaded. */
+export interface ShardParts {
+  readonly context: ShardContext;
+  readonly store: SessionStore;
+  readonly desk: TrainerDesk;
+}
+
+/** Wires a shard's parts. The engine pool is not started. */
+export function openParts(
+  start: ShardStart,
+  model: LoadedModel,
+  metrics: Metrics,
+  log: Log,
+  send: (message: FromShard) => void,
+): ShardParts {
+  const { settings, index, secret } = start;
+  if (model.warning !== null && index === 0) log.warn(model.warning);
+  log.info({ family: model.family.name, fastPath: model.tokenizer.fastPath, why: model.tokenizer.fastPathReason }, 'model loaded');
+  const engine = new EnginePool({
+    engine: engineNamed(settings.engine),
+    urls: settings.engineUrl,
+    apiKey: start.engineKey,
+    settings,
+    vocabularySize: Math.max(model.tokenizer.vocabularySize, model.directory.vocabSize ?? 0),
+    sharedCounters: start.inFlight,
+    shard: { index, count: settings.shards },
+  });
+  const context: ShardContext = {
+    settings,
+    model,
+    engine,
+    engineName: settings.engine,
+    signatures: new TurnSignatures(secret),
+    // Rows and trees live in memory: nothing follows the journal.
+    journal: () => undefined,
+    metrics: metrics,
+    log: log,
+    modelName: () => settings.engineModel ?? model.directory.name,
+    contextTokens: () => {
+      const limits = [model.directory.contextTokens, engine.probe()?.contextTokens ?? null, settings.limits.contextTokens || null];
+      const known = limits.filter((limit) => limit !== null);
+      return known.length === 0 ? CONTEXT_TOKENS_UNKNOWN : Math.min(...known);
+    },
+  };
+  const store = new SessionStore(settings, context.journal, {
+    opened: (session) => send({ kind: 'opened', sessionId: session.id }),
+    closed: (session) => send({ kind: 'closed', sessionId: session.id }),
+  });
+  const desk = new TrainerDesk({
+    store,
+    context,
+    onFinished: () => send({ kind: 'finished' }),
+  });
+  const parts = { context, store, desk };
+  engine.onChange(() => {
+    send({ kind: 'engines', engines: engine.states() });
+    send({ kind: 'ready', model: servedModel(context) });
+  });
+  send({ kind: 'engines', engines: engine.states() });
+  return parts;
+}
+
+export function servedModel(context: ShardContext): ServedModel {
+  const { model } = context;
+  return {
+    name: context.modelName(),
+    contextTokens: context.contextTokens(),
+    family: model.family.name,
+    tokenizerHash: model.tokenizer.hash,
+  };
+}
+
+/** Ends idle sessions and forgets rows that nobody fetched. */
+export function sweepSessions({ context, store, desk }: ShardParts): void {
+  const nowMs = Date.now();
+  const idleBefore = nowMs - context.settings.sessions.idleTtlMs;
+  for (const session of store.open) {
+    if (session.lastUsedMs >= idleBefore || session.running.size > 0 || session.state !== 'open') continue;
+    context.log.info({ session: sessionTag(session.id) }, 'an idle session expired');
+    void desk.expire(session);
+  }
+  for (const life of store.expireFinished(nowMs)) {
+    context.log.warn({ session: sessionTag(life.id), tokens: life.summary.tokens.trained }, 'rows expired before a trainer fetched them');
+  }
+}
+
+/** Sets the gauges of a shard, for a scrape. */
+export function measure({ context, store }: ShardParts, shard: number): void {
+  const { metrics } = context;
+  let nodes = 0;
+  for (const session of store.open) nodes += session.tree.nodes.length;
+  metrics.treeNodes.set(nodes);
+  metrics.sessions.set({ state: 'open' }, store.openCount);
+  metrics.sessions.set({ state: 'finished' }, store.book.size);
+  for (const replica of context.engine.states()) {
+    const label = { replica: replica.url };
+    // Every shard sees the same replicas: one of them reports what they share.
+    if (shard === 0) {
+      metrics.replicaUp.set(label, replica.state === 'up' ? 1 : 0);
+      metrics.replicaInFlight.set(label, replica.inFlight);
+      metrics.replicaWindow.set(label, replica.window);
+    }
+    metrics.replicaQueue.set(label, replica.queued);
+  }
+}

@@ -1,0 +1,27 @@
+import type { TurnRequest } from '../canonical/turn.js';
+import type { Protocol } from '../protocols/protocol.js';
+import type { PendingTurn } from '../trajectory/pending-turn.js';
+import type { CallAnswer } from './call-answer.js';
+import type { Session } from './session.js';
+import type { ShardContext } from './shard-context.js';
+
+/** An agent's request for a turn, and all that serving it takes. */
+export interface TurnCall {
+  readonly request: TurnRequest;
+  readonly session: Session;
+  readonly protocol: Protocol;
+  readonly answer: CallAnswer;
+  readonly context: ShardContext;
+  /** When the front had read the request's head. */
+  readonly receivedAtMs: number;
+}
+
+export const createdAtSeconds = ({ receivedAtMs }: TurnCall): number => Math.floor(receivedAtMs / 1000);
+
+/** Names a turn to clients: unlike over sessions, equal when it is replayed. */
+export const wireId = ({ context, session }: TurnCall, pending: PendingTurn): string =>
+  `${context.signatures.routingKey(session.id).slice(0, 12)}${pending.turnId}`;
+
+export function countTurn({ request, context }: TurnCall, outcome: string): void {
+  context.metrics.turnsTotal.inc({ protocol: request.protocol, outcome });
+}
