@@ -112,7 +112,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
 
 function codedModel(directory: ModelDirectory, tokenizer: Tokenizer): LoadedModel {
   const renderer = new RoleColonRenderer();
-  const family = familyNamed('text')!.make({ reasoning: null, contentLead: ' ', callLead: '', contentTags: null });
+  const family = familyNamed('text')!.make({ reasoning: null, contentLead: ' ', callLead: '' });
   const endTokenIds = new Set(tokenizer.endTokenIds);
   return {
     directory,
