@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { JsonSyntaxError, parseJson } from '../canonical/json-parse.js';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../canonical/json-value.js';
+import type { JsonObject, JsonValue } from '../canonical/json-value.js';
 import { compactJson } from '../canonical/json-write.js';
-import type { ToolDefinition } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
 import type { Family, ParsedReply, ReplyText, Span } from '../families/family.js';
 import type { FamilyEntry } from '../families/family-entry.js';
@@ -10,6 +8,7 @@ import { type RecognisedFamily, recogniseFamily } from '../families/probe.js';
 import { usualFamily } from '../families/registry.js';
 import type { RenderTemplate } from '../families/template-probe.js';
 import { reasoningOpenAfter, type TemplateTraits } from '../families/template-traits.js';
+import { invalid, readIds, readRequest, readTools, stringList, stringMember } from './parse-request.js';
 
 /** What `parse` needs of a model's tokenizer. */
 export interface ReplyTokenizer {
@@ -223,53 +222,6 @@ function answerOf(parsed: ParsedReply, spans: readonly Span[]): [string, JsonVal
     ['spans', spans.map((span) => new Map<string, JsonValue>(Object.entries(span)))],
   ];
 }
-
-function readRequest(line: string): JsonObject {
-  try {
-    const request = parseJson(line);
-    if (isJsonObject(request)) return request;
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    throw new GatewayError('invalid_json', `the line is not JSON: ${error.message}`);
-  }
-  throw new GatewayError('invalid_json', 'the line is JSON, but no object');
-}
-
-/** `{"type": "function", "function": {…}}`, `{"name", "parameters"}` or `{"name", "input_schema"}`. */
-function readTools(value: JsonValue): ToolDefinition[] {
-  if (value === null) return [];
-  if (!isJsonArray(value)) throw invalid('`tools` must be a list of tool definitions');
-  return value.map((item, index) => {
-    const wrapped = isJsonObject(item) ? item.get('function') : undefined;
-    const tool = isJsonObject(wrapped) ? wrapped : item;
-    const name = isJsonObject(tool) ? tool.get('name') : undefined;
-    if (!isJsonObject(tool) || typeof name !== 'string') throw invalid(`\`tools[${index}]\` has no name`);
-    const parameters = tool.get('parameters') ?? tool.get('input_schema');
-    return parameters === undefined ? { name } : { name, parameters };
-  });
-}
-
-function readIds(value: JsonValue, vocabularySize: number): Int32Array {
-  if (!isJsonArray(value)) throw invalid('`ids` must be a list of token ids');
-  return Int32Array.from(value, (id, index) => {
-    if (typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < vocabularySize) return id;
-    throw invalid(`\`ids[${index}]\` is no token id: it must be a whole number from 0 to ${vocabularySize - 1}`);
-  });
-}
-
-function stringMember(request: JsonObject, name: string): string | null {
-  const value = request.get(name) ?? null;
-  if (value === null || typeof value === 'string') return value;
-  throw invalid(`\`${name}\` must be a string`);
-}
-
-function stringList(request: JsonObject, name: string): string[] {
-  const value = request.get(name) ?? [];
-  if (isJsonArray(value) && value.every((item) => typeof item === 'string')) return [...value];
-  throw invalid(`\`${name}\` must be a list of strings`);
-}
-
-const invalid = (message: string): GatewayError => new GatewayError('invalid_request', message);
 
 const readUtf8 = (path: string): string => readFileSync(path, 'utf8');
 

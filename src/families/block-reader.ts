@@ -2,7 +2,7 @@ import type { ToolDefinition } from '../canonical/message.js';
 import type { Family, ParsedReply, ReplyText } from './family.js';
 import { type Hit, MarkerScan } from './marker-scan.js';
 import { prefixLength, splitReasoning, suffixLength } from './reasoning-split.js';
-import type { ReplyShape } from './reply-shape.js';
+import type { ContentTags, ReplyShape } from './reply-shape.js';
 import { SpanBuilder } from './span-builder.js';
 
 /** What a grammar works with while it reads a block of calls. */
@@ -54,7 +54,12 @@ function parseBlocks(grammar: BlockGrammar, shape: ReplyShape, given: ReplyText)
   if (builder.position === 0) builder.markup(leadLength(scan.body, shape.contentLead));
 
   const context: BlockContext = { scan, builder, stoppedAtCall, tool: toolFinder(reply.tools) };
-  const strays = shape.reasoning === null ? grammar.strays : [...grammar.strays, shape.reasoning.open, shape.reasoning.close];
+  const tags = shape.contentTags ?? null;
+  const strays = [
+    ...grammar.strays,
+    ...(shape.reasoning === null ? [] : [shape.reasoning.open, shape.reasoning.close]),
+    ...(tags === null ? [] : [tags.open, tags.close]),
+  ];
   let behindBlock = false;
   let unread = 0;
   for (;;) {
@@ -62,8 +67,11 @@ function parseBlocks(grammar: BlockGrammar, shape: ReplyShape, given: ReplyText)
     const hit = scan.nearest(grammar.openers, from);
     const stray = scan.nearest(strays, from);
     if (stray !== null && (hit === null || stray.start < hit.start)) {
-      builder.content(stray.start);
-      builder.unparsed(stray.end);
+      if (tags !== null && (stray.marker === tags.open || stray.marker === tags.close)) readContentTag(context, stray, tags);
+      else {
+        builder.content(stray.start);
+        builder.unparsed(stray.end);
+      }
       continue;
     }
     if (hit === null) break;
@@ -77,6 +85,18 @@ function parseBlocks(grammar: BlockGrammar, shape: ReplyShape, given: ReplyText)
   }
   if (behindBlock && !builder.endsUnparsed && scan.isBlank(builder.position, builder.end)) builder.markup(builder.end);
   return builder.finish(grammar.name);
+}
+
+/** A tag around content is markup, with the white space that belongs to it. */
+function readContentTag({ scan, builder }: BlockContext, tag: Hit, tags: ContentTags): void {
+  const from = builder.position;
+  if (tag.marker === tags.open) {
+    if (!scan.isBlank(from, tag.start)) builder.content(tag.start);
+    builder.markup(tag.end + prefixLength(scan.body, tag.end, tags.openPad));
+  } else {
+    builder.content(tag.start - suffixLength(scan.body, from, tag.start, tags.closePad));
+    builder.markup(tag.end + prefixLength(scan.body, tag.end, tags.afterPad));
+  }
 }
 
 /** A lead counts only when it is there whole. */

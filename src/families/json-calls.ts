@@ -4,21 +4,27 @@ import type { MarkerScan } from './marker-scan.js';
 import type { CallItem, CallItems } from './python-calls.js';
 
 /**
- * Reads `{"name": "f", "parameters": {…}}`, and more of them side by side or with a `;` between, at `start`. An object
+ * Reads `{"name": "f", "parameters": {…}}`, more of them side by side or with a `;` between, or a list of them, at `start`. An object
  * that has not both a name and arguments is an answer in JSON and no call: `null` where the first is one.
  */
 export function readBareObjects(scan: MarkerScan, start: number): CallItems | null {
+  const listed = scan.body[start] === '[';
   const items: CallItem[] = [];
   let end = start;
-  for (let at = start; ; ) {
+  for (let at = listed ? scan.skipSpace(start + 1) : start; ; ) {
     const object = locateObject(scan.body, at);
     const read = object === null ? null : callOfObject(object);
     if (object === null || read === null || !read.complete) break;
     items.push({ start: at, end: object.end, call: read.call });
     end = object.end;
     at = scan.skipSpace(object.end);
-    if (scan.body[at] === ';') at = scan.skipSpace(at + 1);
+    if (scan.body[at] === (listed ? ',' : ';')) at = scan.skipSpace(at + 1);
+    else if (listed) {
+      if (scan.body[at] !== ']') return null;
+      return { items, end: at + 1 };
+    }
   }
+  if (listed) return null;
   return items.length === 0 ? null : { items, end };
 }
 

@@ -6,7 +6,7 @@ import { locateJson, locateObject } from './json-scan.js';
 import type { Hit } from './marker-scan.js';
 import type { ReplyShape } from './reply-shape.js';
 import type { ReadCall } from './span-builder.js';
-import { FIRST_TOOL, leadingMarker, trailingMarker } from './template-probe.js';
+import { callsOpener, FIRST_TOOL, leadingMarker } from './template-probe.js';
 
 interface ListTags {
   readonly name: string;
@@ -14,9 +14,11 @@ interface ListTags {
   /** `null` where the list itself is the end. */
   readonly close: string | null;
   readonly nativeIds: boolean;
+  /** Whether the objects stand in a list, else side by side. */
+  readonly listed: boolean;
 }
 
-const MISTRAL: ListTags = { name: 'mistral', open: '[TOOL_CALLS]', close: null, nativeIds: true };
+const MISTRAL: ListTags = { name: 'mistral', open: '[TOOL_CALLS]', close: null, nativeIds: true, listed: true };
 
 /** Mistral up to v7, `[TOOL_CALLS] [{"name": "f", "arguments": {…}, "id": "…"}, …]`, and whoever puts a JSON list between tags. */
 export const mistral: FamilyEntry = {
@@ -24,17 +26,31 @@ export const mistral: FamilyEntry = {
   make: (shape) => jsonListFamily(MISTRAL, shape),
   usual: { reasoning: null, callLead: '', stops: ['</s>'] },
   recognise({ text, turnEnd }) {
-    const start = new RegExp(`\\[\\s*\\{[^{}]*"(?:name|tool_name)"\\s*:\\s*"${FIRST_TOOL}"`).exec(text)?.index;
-    const list = start === undefined ? null : locateJson(text, start);
-    if (start === undefined || list === null) return null;
-    const open = trailingMarker(text.slice(0, start));
+    const list = printedList(text);
+    const open = list === null ? null : callsOpener(text, list.start);
+    if (list === null || open === null) return null;
     const behind = leadingMarker(text.slice(list.end));
     const close = behind === null || behind === turnEnd || !/^<[/|]/.test(behind) || open === MISTRAL.open ? null : behind;
-    if (open === null) return null;
-    const nativeIds = text.slice(start, list.end).includes('"id"');
-    return (shape) => jsonListFamily({ name: open === MISTRAL.open ? MISTRAL.name : 'json-list', open, close, nativeIds }, shape);
+    const nativeIds = text.slice(list.start, list.end).includes('"id"');
+    return (shape) =>
+      jsonListFamily(
+        { name: open === MISTRAL.open ? MISTRAL.name : 'json-list', open, close, nativeIds, listed: text[list.start] === '[' },
+        shape,
+      );
   },
 };
+
+/** Where the list of calls stands in a print, or two objects that only white space parts. */
+function printedList(text: string): { readonly start: number; readonly end: number } | null {
+  const object = new RegExp(`\\{[^{}]*"(?:name|tool_name)"\\s*:\\s*"${FIRST_TOOL}"`).exec(text)?.index;
+  if (object === undefined) return null;
+  const bracket = text.slice(0, object).trimEnd().length - 1;
+  if (text[bracket] === '[') return locateJson(text, bracket);
+  const first = locateObject(text, object);
+  const second = first === null ? null : locateObject(text, text.indexOf('{', first.end));
+  if (first === null || second === null || text.slice(first.end, second.start).trim() !== '') return null;
+  return { start: object, end: second.end };
+}
 
 function jsonListFamily(tags: ListTags, shape: ReplyShape): Family {
   const grammar: BlockGrammar = {
@@ -57,7 +73,7 @@ function readList(context: BlockContext, opener: Hit, tags: ListTags): void {
     builder.unparsed(unreadEnd(context, opener, tags));
     return;
   }
-  if (scan.body[start] !== '[') builder.illFormed();
+  if (tags.listed !== (scan.body[start] === '[')) builder.illFormed();
   for (const item of calls.items) {
     builder.markup(item.start);
     if (!item.complete) builder.illFormed();
@@ -79,22 +95,23 @@ interface ListedCall {
   readonly complete: boolean;
 }
 
-/** The calls of the list, or of the single object, that begins at `start`. */
+/** The calls of the list, or of the objects that stand side by side, at `start`. */
 function listedCalls(context: BlockContext, start: number): { items: readonly ListedCall[]; end: number } | null {
-  const { body } = context.scan;
-  const whole = locateJson(body, start);
-  if (whole === null) return null;
+  const { scan } = context;
+  const { body } = scan;
+  const whole = body[start] === '[' ? locateJson(body, start) : null;
+  if (body[start] === '[' && whole === null) return null;
   const items: ListedCall[] = [];
-  let at = body[start] === '[' ? context.scan.skipSpace(start + 1) : start;
-  while (at < whole.end && body[at] !== ']') {
+  for (let at = whole === null ? start : scan.skipSpace(start + 1); body[at] !== ']'; ) {
     const object = locateObject(body, at);
     const read = object === null ? null : callOfObject(object);
     if (object === null || read === null) return null;
     items.push({ start: object.start, end: object.end, ...read });
-    at = context.scan.skipSpace(object.end);
-    if (body[at] === ',') at = context.scan.skipSpace(at + 1);
+    at = scan.skipSpace(object.end);
+    if (whole !== null && body[at] === ',') at = scan.skipSpace(at + 1);
+    if (whole === null && body[at] !== '{') return { items, end: object.end };
   }
-  return items.length === 0 ? null : { items, end: whole.end };
+  return whole === null || items.length === 0 ? null : { items, end: whole.end };
 }
 
 function unreadEnd(context: BlockContext, opener: Hit, tags: ListTags): number {

@@ -7,6 +7,9 @@ import { wholeTurnFamily } from './whole-turn.js';
 
 const PYTHON_TAG = '<|python_tag|>';
 
+/** A print that begins with a call, or with a list of calls. */
+const BARE_CALL = new RegExp(`^\\s*\\[?\\s*\\{\\s*"name"\\s*:\\s*"${FIRST_TOOL}"\\s*,\\s*"(?:parameters|arguments)"`);
+
 const makeJson: MakeFamily = (shape) => wholeTurnFamily({ name: 'llama3-json', strays: [PYTHON_TAG], readTurn: readJsonTurn }, shape);
 
 /** Llama 3.1 to 3.3: the turn is one JSON object; `<|python_tag|>` comes before built-in tools, `brave_search.call(query="x")`. */
@@ -14,8 +17,7 @@ export const llama3Json: FamilyEntry = {
   name: 'llama3-json',
   make: makeJson,
   usual: { reasoning: null, stops: ['<|eot_id|>'] },
-  recognise: ({ text }) =>
-    new RegExp(`\\{\\s*"name"\\s*:\\s*"${FIRST_TOOL}"\\s*,\\s*"(?:parameters|arguments)"`).test(text) ? makeJson : null,
+  recognise: ({ text }) => (BARE_CALL.test(text) ? makeJson : null),
   turnEnds: ['<|eom_id|>'],
 };
 

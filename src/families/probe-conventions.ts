@@ -1,7 +1,7 @@
 import { isJsonObject } from '../canonical/json-value.js';
 import { writeJson } from '../canonical/json-write.js';
 import type { Family } from './family.js';
-import { plainReply } from './reply-shape.js';
+import { type ContentTags, plainReply } from './reply-shape.js';
 import {
   assistantMessage,
   CONTENT_MARK,
@@ -44,13 +44,13 @@ export interface PrintedCalls {
 const PLAIN_TURN: ProbeTurn = { content: CONTENT_MARK, reasoning: false, calls: 0, argumentsAs: 'dict', idStyle: 'native' };
 
 /** Finds out what the template takes and how turns end. */
-export function probeConventions(probe: TemplateProbe, calls: PrintedCalls | null, family: Family): Conventions {
+export function probeConventions(probe: TemplateProbe, calls: PrintedCalls | null, family: Family, tags: ContentTags | null): Conventions {
   const turn = calls?.turn ?? PLAIN_TURN;
   const messages = [userMessage(USER_MARK), assistantMessage(turn)];
   const results = toolMessages(turn.calls > 0 ? turn : { ...turn, calls: 1 });
   const withResults = probe.afterUser({ messages: [...messages, ...results], tools: true, generationPrompt: true });
   const ids = [callId(0, FIRST_TOOL, turn.idStyle), callId(0, FIRST_TOOL, turn.idStyle).slice(-9)];
-  const ends = turnEnds(probe, calls, family);
+  const ends = turnEnds(probe, calls, family, `${CONTENT_MARK}${tags?.closePad ?? ''}${tags?.close ?? ''}`);
   return {
     argumentsAs: turn.argumentsAs,
     keepsArgumentText: calls !== null && keepsText(probe, calls.turn, family),
@@ -81,10 +81,11 @@ function turnEnds(
   probe: TemplateProbe,
   calls: PrintedCalls | null,
   family: Family,
+  content: string,
 ): Pick<TemplateTraits, 'turnEnds' | 'endsWithVariable' | 'nextTurnOpeners'> {
-  const plain = endOfTurn(probe, [assistantMessage(PLAIN_TURN)], CONTENT_MARK);
+  const plain = endOfTurn(probe, [assistantMessage(PLAIN_TURN)], content);
   const ends = [plain, calls === null ? '' : behindCalls(calls.text, family)].map(leadingMarker);
-  const user = endOfTurn(probe, [assistantMessage(PLAIN_TURN), userMessage(SECOND_USER_MARK)], CONTENT_MARK);
+  const user = endOfTurn(probe, [assistantMessage(PLAIN_TURN), userMessage(SECOND_USER_MARK)], content);
   const tool = calls === null ? '' : resultsBehindCalls(probe, calls, family);
   const own = unique(ends);
   const openers = unique([user, tool].map((text) => leadingMarker(behindEnd(text, own))));

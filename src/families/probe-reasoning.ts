@@ -23,6 +23,7 @@ const KNOWN_TAGS: readonly (readonly [open: string, close: string])[] = [
   ['<seed:think>', '</seed:think>'],
   ['<mm:think>', '</mm:think>'],
   ['[THINK]', '[/THINK]'],
+  ['<|START_THINKING|>', '<|END_THINKING|>'],
 ];
 const MODES = [undefined, true, false] as const;
 
@@ -32,7 +33,7 @@ export function probeReasoning(probe: TemplateProbe, calls: ProbeTurn | null): R
     (thinking) => probe.afterUser(withMode({ messages: [userMessage(USER_MARK)], generationPrompt: true }, thinking)) ?? '',
   );
   const printed = printedReasoning(probe, calls);
-  const tags = (printed === null ? null : tagsAround(printed.text, prompts)) ?? knownTags(probe, prompts);
+  const tags = (printed === null ? null : tagsAround(printed.text, prompts)) ?? knownTags(probe, prompts, calls);
   return {
     reasoning: tags,
     reasoningKey: printed?.key ?? null,
@@ -101,13 +102,15 @@ function promptPad(prompts: readonly string[], open: string): string | null {
   return null;
 }
 
-/** Tags that a generation prompt ends with, or that the template takes out of the content of an old turn. */
-function knownTags(probe: TemplateProbe, prompts: readonly string[]): ReasoningTags | null {
+/** Tags that a generation prompt ends with, that stand empty before calls, or that the template takes out of old content. */
+function knownTags(probe: TemplateProbe, prompts: readonly string[], calls: ProbeTurn | null): ReasoningTags | null {
+  const turn = calls === null ? null : probe.afterUser({ messages: [userMessage(USER_MARK), assistantMessage(calls)], tools: true });
   for (const [open, close] of KNOWN_TAGS) {
     const pad = promptPad(prompts, open);
     const inPrompt = pad !== null || prompts.some((prompt) => prompt.trimEnd().endsWith(close));
-    if (!inPrompt && !takesOut(probe, open, close)) continue;
-    const newlines = pad === null || pad !== '';
+    const empty = turn?.includes(open + close) === true;
+    if (!inPrompt && !empty && !takesOut(probe, open, close)) continue;
+    const newlines = !empty && (pad === null || pad !== '');
     return newlines && !prompts.some((prompt) => prompt.endsWith(close))
       ? { open, close, openPad: '\n', closePad: '\n', afterPad: '\n\n', promptPad: pad ?? '' }
       : { open, close, openPad: '', closePad: '', afterPad: '', promptPad: '' };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../canonical/json-value.js';
 import type { Family } from './family.js';
 import type { FamilyEntry, Recognised, TurnSample } from './family-entry.js';
+import { probeContentTags } from './probe-content.js';
 import { type PrintedCalls, probeConventions } from './probe-conventions.js';
 import { probeReasoning } from './probe-reasoning.js';
 import { FAMILIES, TEXT } from './registry.js';
@@ -62,9 +63,10 @@ export function recogniseFamily(render: RenderTemplate, options: RecogniseOption
   const { entry, make } = recognise(sample, options.family);
 
   const reasoning = probeReasoning(probe, calls?.turn ?? null);
-  const shape: ReplyShape = { reasoning: reasoning.reasoning, contentLead: reasoning.contentLead, callLead: '' };
+  const contentTags = probeContentTags(probe, reasoning.reasoning);
+  const shape: ReplyShape = { reasoning: reasoning.reasoning, contentLead: reasoning.contentLead, callLead: '', contentTags };
   const family = make({ ...shape, callLead: sample === null ? '' : callLead(sample.text, make(shape)) });
-  const conventions = probeConventions(probe, calls, family);
+  const conventions = probeConventions(probe, calls, family, contentTags);
   const traits: TemplateTraits = {
     ...conventions,
     ...reasoning,

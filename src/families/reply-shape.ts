@@ -8,6 +8,17 @@ export interface ReplyShape {
   readonly contentLead: string;
   /** White space between content and the first call. */
   readonly callLead: string;
+  /** Tags around the content itself, where the template prints some. */
+  readonly contentTags?: ContentTags | null;
+}
+
+export interface ContentTags {
+  readonly open: string;
+  readonly close: string;
+  /** White space between the tags and the content, and behind the closing one. */
+  readonly openPad: string;
+  readonly closePad: string;
+  readonly afterPad: string;
 }
 
 /** A reply that is known as text only, without a stop. */

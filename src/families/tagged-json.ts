@@ -5,7 +5,7 @@ import { callOfObject } from './json-call.js';
 import { locateObject } from './json-scan.js';
 import type { Hit } from './marker-scan.js';
 import type { ReplyShape } from './reply-shape.js';
-import { FIRST_TOOL, leadingMarker, trailingMarker } from './template-probe.js';
+import { callsOpener, FIRST_TOOL, leadingMarker } from './template-probe.js';
 
 export interface TaggedJsonTags {
   readonly name: string;
@@ -23,7 +23,7 @@ export const hermes: FamilyEntry = {
     const start = new RegExp(`\\{\\s*"name"\\s*:\\s*"${FIRST_TOOL}"`).exec(text)?.index;
     const object = start === undefined ? null : locateObject(text, start);
     if (start === undefined || object === null) return null;
-    const open = trailingMarker(text.slice(0, start));
+    const open = callsOpener(text, start);
     const close = leadingMarker(text.slice(object.end));
     if (open === null || close === null || close === turnEnd) return null;
     return (shape) => taggedJsonFamily({ name: open === HERMES_TAGS.open ? HERMES_TAGS.name : 'tagged-json', open, close }, shape);

@@ -134,6 +134,17 @@ export function leadingMarker(text: string): string | null {
   return /^\s*(<[^<>\s]+>|\[[^[\]\s]+\]|\[e~\[)/.exec(text)?.[1] ?? null;
 }
 
+/**
+ * What opens the calls of a print, `end` being where they begin: the control texts between the words and the calls
+ * where nothing else stands there, but for those that close something, else the last one before the calls.
+ */
+export function callsOpener(text: string, end: number): string | null {
+  const words = text.lastIndexOf(CONTENT_MARK, end);
+  const between = words < 0 ? '' : text.slice(words + CONTENT_MARK.length, end).trim();
+  if (!/^(?:<[^<>\s]+>\s*|\[[^[\]\s]+\]\s*)+$/.test(between)) return trailingMarker(text.slice(0, end));
+  return /(?:(?!<\/|\[\/|<\|\/|<[^<>]*END|<[^<>]*end)(?:<[^<>\s]+>|\[[^[\]\s]+\])\s*)*$/.exec(between)?.[0] || trailingMarker(between);
+}
+
 /** The control text at the end of `text`. */
 export function trailingMarker(text: string): string | null {
   return /(<[^<>\s]+>|\[[^[\]\s]+\])\s*$/.exec(text)?.[1] ?? null;

@@ -14,7 +14,7 @@ const LLAMA3_JSON: readonly Row[] = [
   ['parameters that are no JSON', '{"name": "f", "parameters": {oops}}', { ill: true, content: '{"name": "f", "parameters": {oops}}' }],
   ['an empty name', '{"name": "", "parameters": {}}', { ill: true, content: '{"name": "", "parameters": {}}' }],
   ['no name', '{"parameters": {}}', { content: '{"parameters": {}}' }],
-  ['a list of objects', '[{"name": "f", "parameters": {}}]', { content: '[{"name": "f", "parameters": {}}]' }],
+  ['a list of objects', '[{"name": "f", "parameters": {}}]', { calls: ['f {}'] }],
   ['parameters as a JSON text in a string', '{"name": "f", "parameters": "{\\"s\\": 1}"}', { calls: ['f "{\\"s\\": 1}" => {"s": 1}'] }],
   ['the tag before the object', '<|python_tag|>{"name": "f", "parameters": {}}', { calls: ['f {}'] }],
   ['a built-in tool', '<|python_tag|>brave_search.call(query="x")', { calls: ['brave_search {"query": "x"}'] }],

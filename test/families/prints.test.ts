@@ -119,7 +119,7 @@ function difference(found: Structure, wanted: Structure): string | null {
 
 /** Templates whose own print does not tell what was said. */
 const UNREADABLE: Readonly<Record<string, string>> = {
-  axolotl__command_a_tool_use: 'the answer stands between tags of its own, and the opening of another turn is always printed',
+  axolotl__command_a_tool_use: 'the opening of another turn is always printed',
   lenml__deepseek_v3: 'the section of calls is closed behind every call but the first',
   lenml__gemma3: 'no calls are printed',
 };

@@ -7,7 +7,7 @@ import type { RenderTemplate } from '../../src/families/template-probe.js';
 import { compileTemplate } from '../../src/jinja/template.js';
 
 const FOLDER = new URL('../fixtures/families/', import.meta.url);
-const NOW = { year: 2025, month: 6, day: 4, hour: 13, minute: 7, second: 9, microsecond: 0 };
+export const NOW = { year: 2025, month: 6, day: 4, hour: 13, minute: 7, second: 9, microsecond: 0 };
 
 const readFixture = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
 
