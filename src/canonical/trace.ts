@@ -154,15 +154,7 @@ export type DriftOutcome =
 export type ForkCause = 'fork_template' | 'fork_history' | 'fork_tools';
 
 /** Why tokens of an engine are in no row. The last four concern committed turns and are chosen by a setting. */
-export type DiscardReason =
-  | 'client_gone'
-  | 'engine_failed'
-  | 'session_closed'
-  | 'replaced_by_retry'
-  | 'refused'
-  | 'realigned'
-  | 'rewritten'
-  | 'max_row_tokens';
+export type DiscardReason = 'client_gone' | 'engine_failed' | 'session_closed' | 'realigned' | 'rewritten' | 'max_row_tokens';
 
 export interface TraceQuality {
   /** A turn of the row ended by length, or the row was cut. */

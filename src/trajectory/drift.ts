@@ -100,6 +100,7 @@ function endsAlike(ids: Int32Array, turn: TurnRecord): boolean {
 /**
  * Decides what the turn continues, once its output is known. A `rerender` gateway writes over the last output when the difference
  * begins inside it and the new output is shorter than `realignTokensMax` ids (0 = never): the rule of the seed system, border included.
+ * An empty output writes over nothing.
  */
 export function settleDrift(
   drift: Drift,
@@ -109,7 +110,7 @@ export function settleDrift(
 ): { readonly link: RowLink | null; readonly outcome: DriftOutcome; readonly segments: readonly PromptSegment[] | null } {
   const { nearest, clean, insideLastOutput } = drift;
   if (clean !== null && clean === nearest) return linked(drift, { to: clean, kind: 'clean' }, drift.proof);
-  if (nearest !== null && insideLastOutput && outputTokens < realignTokensMax) {
+  if (nearest !== null && insideLastOutput && outputTokens > 0 && outputTokens < realignTokensMax) {
     return linked(drift, { to: nearest, kind: 'realign' }, 'realign');
   }
   return clean === null ? { link: null, outcome: otherwise, segments: null } : linked(drift, { to: clean, kind: 'clean' }, otherwise);

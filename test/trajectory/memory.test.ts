@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { TrajectoryTree } from '../../src/trajectory/tree.js';
 import type { TurnRecord } from '../../src/trajectory/turn.js';
@@ -43,4 +45,20 @@ test('chains of stored starts stay short however often a prompt is rendered anew
   for (let i = 0; i < 50; i++)
     turn(tree, { messages: [system('s'), user(`${i}`)], prompt: join(head, fresh(3)), output: fresh(2), reply: assistant('a') });
   for (const { base } of tree.turns.slice(1)) expect(base).toBe(tree.turns[0]);
+});
+
+test('a session that is dropped is freed whole: nothing outside it knows its turns', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const made = (() => {
+    const tree = new TrajectoryTree();
+    const talk = new Talk(tree, ROOT, user('q'));
+    for (let i = 0; i < 5; i++) talk.hear(user(`${i}`)).answer(assistant(`${i}`));
+    return [tree, tree.turns[2]!, tree.nodes[3]!, tree.turns[0]!.delta.buffer].map((part) => new WeakRef(part));
+  })();
+  for (let i = 0; i < 10 && made.some((part) => part.deref() !== undefined); i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    gc();
+  }
+  expect(made.map((part) => part.deref() === undefined)).toEqual([true, true, true, true]);
 });

@@ -77,6 +77,13 @@ describe('CLEAN, REALIGN, FORK', () => {
     expect(outcomes).toEqual(['fork_template', 'realign']);
   });
 
+  test('an empty output masks nothing', () => {
+    const tree = seed();
+    first(tree);
+    expect(second(tree, ids(1, 2, 3, 4, 9, 6), ids()).outcome).toBe('fork_template');
+    expect(pictures(tree)).toEqual(['1 2 3 [4 5]']);
+  });
+
   test('threshold 0, the default, never masks', () => {
     for (const tree of [
       seed(0),
