@@ -12,7 +12,7 @@ import type { TurnRecord } from './turn.js';
  * - `main`: of the rows with the tools and the system text of the session's first request that has tools (of its first request where
  *   none has), the one whose last turn was committed last; exactly one row;
  * - `earlier`: a stretch of the main thread before its history was rewritten: by the template (its last turn is in the history of
- *   the main row), or by the client (same tools and system text, over before the main row began, nothing sampled in common with it);
+ *   the main row), or by the client (same tools and system text, over before the main row began, no prompt in common with the thread);
  * - `branch`: has sampled turns in common with another row;
  * - `subagent`: a tool call spawned it;
  * - `aux`: one question, one answer, never continued;
@@ -55,16 +55,16 @@ function mainThread(chains: readonly RowChain[], main: number, family: Family, e
   const end = lastOf(chains[main]!);
   const begunAfter = chains[main]![0]!.begunAfter;
   const history = new Set(turnsAbove(end.node));
-  const trained = new Set(chains[main]);
+  const prompts = new Set(chains[main]!.map(firstSample));
   const rows = [...chains.keys()].filter((row) => row !== main && eligible(row));
   for (const row of rows.sort((a, b) => lastOf(chains[b]!).commitOrder - lastOf(chains[a]!).commitOrder)) {
     const chain = chains[row]!;
     const last = lastOf(chain);
-    const over = last.commitOrder < begunAfter && sameThread(last, end) && !chain.some((turn) => trained.has(turn));
+    const over = last.commitOrder < begunAfter && sameThread(last, end) && !chain.some((turn) => prompts.has(firstSample(turn)));
     if (!history.has(last) && !(over && !(family.isSingle(last) && last.node.root.tools.length === 0))) continue;
     found.add(row);
     for (const turn of turnsAbove(last.node)) history.add(turn);
-    for (const turn of chain) trained.add(turn);
+    for (const turn of chain) prompts.add(firstSample(turn));
   }
   return found;
 }

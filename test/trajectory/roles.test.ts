@@ -152,6 +152,18 @@ describe('earlier', () => {
     expect(roles(tree)).toEqual({ t0: 'earlier', t1: 'earlier', t2: 'earlier', t3: 'earlier', t4: 'main' });
   });
 
+  test('a second sample of the whole conversation is no stretch of the first', () => {
+    const tree = new TrajectoryTree();
+    const [one, two, three] = [0, 1, 2].map(() => new Talk(tree, TOOLS, system('s'), user('q')));
+    one!.answer(assistant('a'));
+    two!.answer(assistant('b'));
+    expect(roles(tree)).toEqual({ t0: 'aux', t1: 'main' });
+    three!.answer(looks('call_1'));
+    three!.hear(tool('r', 'call_1')).answer(assistant('c'));
+    two!.hear(user('more')).answer(assistant('d'));
+    expect(roles(tree)).toEqual({ t0: 'superseded', t3: 'subagent', t4: 'main' });
+  });
+
   test('a conversation beside the main thread is not a stretch of it', () => {
     const tree = new TrajectoryTree();
     const main = new Talk(tree, TOOLS, system('s'), user('q'));
