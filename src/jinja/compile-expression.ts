@@ -6,14 +6,17 @@ import { DICT_METHODS } from './container-methods.js';
 import { findFilter } from './filters.js';
 import { callValue } from './globals.js';
 import { each, slice } from './iterate.js';
+import type { Place, Recorder } from './iteration-record.js';
 import type { Arguments, CallNode, Expression } from './nodes.js';
 import type { Kwargs, StrDict, Value } from './object.js';
 import { checkedText, negate, positive, truthy } from './operators.js';
 import { PythonError, raise, typeError } from './python-error.js';
+import { conditionTreatment, isContextName, nameOrigin, ownerOf, treatment } from './record-scope.js';
 import { str } from './repr.js';
 import type { Frame } from './runtime.js';
-import type { Scope } from './scope.js';
+import { guardScope, type Scope } from './scope.js';
 import { findTest } from './tests.js';
+import { tracing } from './tracing.js';
 import { typeName } from './type-names.js';
 import { dictEntries, isDict, isStr, makeDict, strText, Tuple, Undefined, undefinedName } from './values.js';
 
@@ -55,7 +58,18 @@ export function compileExpression(node: Expression, scope: Scope): Evaluate {
     const value = constantValue(node);
     if (value !== undefined && isWritable(value)) return () => value;
   }
+  if (scope.record !== null) {
+    const how = treatment(node, scope);
+    if (how === 'plain') return compileNode(node, { ...scope, record: null });
+    if (how === 'guard') return compileGuarded(node, scope, scope.record.at);
+  }
   return compileNode(node, scope);
+}
+
+/** An expression whose value the recorder of the iteration keeps as a guard. */
+function compileGuarded(node: Expression, scope: Scope, at: Place): Evaluate {
+  const evaluate = compileExpression(node, guardScope(scope));
+  return () => (tracing.tracer as Recorder).value(evaluate, at)!;
 }
 
 function compileNode(node: Expression, scope: Scope): Evaluate {
@@ -136,6 +150,15 @@ const constant =
 /** As {@link compileExpression}, for a place where only the truth of the value counts. */
 export function compileCondition(node: Expression, scope: Scope): Condition {
   if (constantValue(node) === undefined) {
+    if (scope.record !== null) {
+      const how = conditionTreatment(node, scope);
+      if (how === 'plain') return compileCondition(node, { ...scope, record: null });
+      if (how === 'guard') {
+        const { at } = scope.record;
+        const test = compileCondition(node, guardScope(scope));
+        return () => (tracing.tracer as Recorder).condition(test, at);
+      }
+    }
     if (node.kind === 'and') {
       const [left, right] = [compileCondition(node.left, scope), compileCondition(node.right, scope)];
       return (frame) => left(frame) && right(frame);
@@ -153,7 +176,27 @@ export function compileCondition(node: Expression, scope: Scope): Condition {
   return (frame) => truthy(value(frame));
 }
 
+/** Reads a variable from where it comes: while recording, one from outside becomes a guard. */
+export function compileVariable(name: string, scope: Scope): (frame: Frame) => Value | undefined {
+  const ident = scope.symbols.ref(name);
+  if (scope.guard && isContextName(ownerOf(scope.symbols, ident), ident, name)) return (frame) => frame.rt.resolve(name);
+  if (scope.record === null || nameOrigin(name, scope) !== 'outside') return compileRead(ident, scope);
+  return compileKept(compileVariable(name, guardScope(scope)), scope.record.at);
+}
+
+/** A read whose result the recorder of the iteration keeps as a guard. */
+export function compileKept(read: (frame: Frame) => Value | undefined, at: Place): (frame: Frame) => Value | undefined {
+  return () => (tracing.tracer as Recorder).value(read, at);
+}
+
 function compileName(name: string, scope: Scope): Evaluate {
+  if (scope.guard) {
+    const read = compileVariable(name, scope);
+    return (frame) => {
+      const value = read(frame);
+      return value === undefined ? undefinedName(name) : value;
+    };
+  }
   const read = compileRead(scope.symbols.ref(name), scope);
   const { depth, index } = scope.fn.slot(scope.symbols.ref(name));
   if (depth === 0)

@@ -7,17 +7,22 @@ import {
   compileLeave,
   compileStore,
   type Execute,
+  type Flow,
   NORMAL,
   type Store,
 } from './compile-statement.js';
 import { iterate, PyIterator } from './iterate.js';
+import { applyWrites, holds, Recorder } from './iteration-record.js';
 import { LoopContext } from './loop-context.js';
 import type { ForNode } from './nodes.js';
 import type { List, Value } from './object.js';
 import { PythonError } from './python-error.js';
+import { hasBlock, type RecordScope, storedNames, writtenMembers } from './record-scope.js';
+import type { LoopMemo } from './render-memo.js';
 import { Frame } from './runtime.js';
 import { innerScope, type Scope } from './scope.js';
 import { assignsLoop, hasScopedBlock, undeclared } from './symbols.js';
+import { tracing } from './tracing.js';
 
 /** The parts of a loop, ready to run. */
 interface LoopCode {
@@ -29,6 +34,13 @@ interface LoopCode {
   readonly body: Execute;
   readonly filter: ((frame: Frame, source: Value) => Value) | null;
   readonly otherwise: Execute | null;
+  /** The body in the form that can be recorded, made when it is first needed; `null` for a loop that is never remembered. */
+  readonly recorded: (() => RecordedBody) | null;
+}
+
+interface RecordedBody {
+  readonly enter: (frame: Frame) => void;
+  readonly body: Execute;
 }
 
 export function compileFor(node: ForNode, scope: Scope, blocks: Blocks): Execute {
@@ -69,6 +81,22 @@ function compileLoop(node: ForNode, outer: Scope, blocks: Blocks): LoopCode {
     body: compileBody(node.body, scope, blocks),
     filter,
     otherwise: node.otherwise.length > 0 ? compileElse(node, inner, outer, blocks) : null,
+    recorded: node.recursive || outer.record !== null || hasBlock(node.body) ? null : recordable(node, scope, blocks),
+  };
+}
+
+function recordable(node: ForNode, scope: Scope, blocks: Blocks): () => RecordedBody {
+  let made: RecordedBody | null = null;
+  return () => {
+    if (made === null) {
+      const stored = storedNames(node.body);
+      const items = new Set([...storedNames([node.target])].filter((name) => !stored.has(name)));
+      const written = new Set([...writtenMembers(node.body), ...scope.writes.byMacros]);
+      const record: RecordScope = { level: scope.symbols.level, items, written, at: 'loop', home: scope.fn };
+      const recording: Scope = { ...scope, record };
+      made = { enter: compileEnter(recording), body: compileBody(node.body, recording, blocks) };
+    }
+    return made;
   };
 }
 
@@ -110,17 +138,22 @@ function runLoop(
   given: Value,
   depth: number,
   recurse: ((items: Value, depth: number) => string) | null,
-): 0 | 1 | 2 {
+): Flow {
   const source = code.filter ? code.filter(frame, given) : given;
   const { target, loopSlot, enter, body } = code;
   const { rt } = frame;
   const line = rt.line;
+  const memo = code.recorded !== null && rt.memo !== null && tracing.tracer === null ? rt.memo.loop(code) : null;
   let finished = false;
-  const iteration = (item: Value): boolean => {
+  const iteration = (item: Value, loop: LoopContext | null): boolean => {
     rt.tick();
     target(frame, item);
-    enter(frame);
-    const flow = body(frame);
+    let flow: Flow;
+    if (memo !== null && (item instanceof Map || Array.isArray(item))) flow = remembered(code, memo, frame, item, loop);
+    else {
+      enter(frame);
+      flow = body(frame);
+    }
     if (flow === NORMAL) finished = true;
     return flow !== BREAK;
   };
@@ -128,16 +161,63 @@ function runLoop(
     const loop = new LoopContext(source, depth, recurse);
     for (let item = loop.advance(); item !== undefined; item = loop.advance()) {
       frame.vars[loopSlot] = loop;
-      if (!iteration(item)) break;
+      if (!iteration(item, loop)) break;
       rt.line = line;
     }
   } else if (Array.isArray(source)) {
-    for (const item of source as List) if (!iteration(item)) break;
+    for (const item of source as List) if (!iteration(item, null)) break;
   } else {
     const iterator = iterate(source);
-    for (let step = iterator.next(); !step.done; step = iterator.next()) if (!iteration(step.value)) break;
+    for (let step = iterator.next(); !step.done; step = iterator.next()) if (!iteration(step.value, null)) break;
   }
   code.leave(frame);
   rt.line = line;
   return code.otherwise && !finished ? code.otherwise(frame) : NORMAL;
+}
+
+/** Runs an iteration that cannot be remembered. Its text is a part of its own all the same. */
+function forgotten(code: LoopCode, memo: LoopMemo, frame: Frame, item: object): Flow {
+  const { rt } = frame;
+  const printed = rt.out;
+  rt.out = '';
+  code.enter(frame);
+  const flow = code.body(frame);
+  const text = rt.out;
+  rt.out = printed;
+  rt.print(text, null);
+  memo.remember(item, null, false);
+  return flow;
+}
+
+/** Runs an iteration, or does what it did before if all that it read is as it was. */
+function remembered(code: LoopCode, memo: LoopMemo, frame: Frame, item: object, loop: LoopContext | null): Flow {
+  const { rt } = frame;
+  const candidates = memo.candidates(item);
+  if (candidates === null) return forgotten(code, memo, frame, item);
+  for (const record of candidates) {
+    const namespaces = holds(record, frame, rt.root!, loop);
+    if (namespaces === null) continue;
+    applyWrites(record, namespaces);
+    rt.print(record.text, record);
+    memo.remember(item, record, true);
+    return record.flow;
+  }
+  const { enter, body } = code.recorded!();
+  const recorder = new Recorder(frame, rt.root!, loop);
+  const printed = rt.out;
+  rt.out = '';
+  tracing.tracer = recorder;
+  let flow: Flow;
+  try {
+    enter(frame);
+    flow = body(frame);
+  } finally {
+    tracing.tracer = null;
+  }
+  const text = rt.out;
+  rt.out = printed;
+  const record = recorder.finish(text, flow);
+  rt.print(text, record);
+  memo.remember(item, record, false);
+  return flow;
 }

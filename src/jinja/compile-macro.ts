@@ -3,6 +3,8 @@ import { type Blocks, compileBody, compileEnter } from './compile-statement.js';
 import type { MacroCode } from './macro.js';
 import type { CallBlockNode, MacroNode } from './nodes.js';
 import { PythonError } from './python-error.js';
+import type { RecordScope } from './record-scope.js';
+import type { Frame } from './runtime.js';
 import { innerScope, type Scope } from './scope.js';
 import { undeclared } from './symbols.js';
 import { Undefined } from './values.js';
@@ -32,28 +34,26 @@ export function compileMacro(node: MacroNode | CallBlockNode, name: string | nul
   analyze();
   const slots = parameters.map((parameter) => inner.fn.slot(symbols.ref(parameter)).index);
   const firstDefault = parameters.length - node.defaults.length;
-  const defaults = parameters.map((parameter, index) => {
-    const given = node.defaults[index - firstDefault];
-    return {
-      slot: slots[index]!,
-      value: given
-        ? compileExpression(given, inner)
-        : () => new Undefined(`parameter '${parameter}' was not provided`, undefined, parameter),
-    };
-  });
-  const enter = compileEnter(inner);
-  const body = compileBody(node.body, inner, blocks);
-  return {
-    name,
-    parameters,
-    slots,
-    callerSlot,
-    kwargsSlot,
-    varargsSlot,
-    run: (frame) => {
+  const compileRun = (where: Scope): ((frame: Frame) => void) => {
+    const defaults = parameters.map((parameter, index) => {
+      const given = node.defaults[index - firstDefault];
+      const missing = (): Undefined => new Undefined(`parameter '${parameter}' was not provided`, undefined, parameter);
+      return { slot: slots[index]!, value: given ? compileExpression(given, where) : missing };
+    });
+    const enter = compileEnter(where);
+    const body = compileBody(node.body, where, blocks);
+    return (frame) => {
       enter(frame);
       for (const { slot, value } of defaults) if (frame.vars[slot] === undefined) frame.vars[slot] = value(frame);
       body(frame);
-    },
+    };
   };
+  const run = compileRun(inner);
+  const record: RecordScope = { level: symbols.level, items: new Set(), written: scope.writes.all, at: 'root', home: scope.fn };
+  let recorded: ((frame: Frame) => void) | null = null;
+  const makeRecorded = (): ((frame: Frame) => void) => {
+    recorded ??= compileRun({ ...inner, record });
+    return recorded;
+  };
+  return { name, parameters, slots, callerSlot, kwargsSlot, varargsSlot, run, recorded: scope.record === null ? makeRecorded : null };
 }

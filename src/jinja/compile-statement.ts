@@ -1,16 +1,28 @@
-import { compileCall, compileCondition, compileExpression, compileFilter, compileRead, type Evaluate } from './compile-expression.js';
+import {
+  compileCall,
+  compileCondition,
+  compileExpression,
+  compileFilter,
+  compileKept,
+  compileRead,
+  compileVariable,
+  type Evaluate,
+} from './compile-expression.js';
 import { compileFor } from './compile-for.js';
 import { compileMacro } from './compile-macro.js';
 import { constantValue } from './constant-fold.js';
-import { Namespace, unpack } from './globals.js';
+import { unpack } from './globals.js';
 import { Macro } from './macro.js';
+import { Namespace } from './namespace.js';
 import type { Expression, IfNode, Node, Statement } from './nodes.js';
 import { children } from './nodes.js';
 import type { Value } from './object.js';
 import { PythonError, raise, typeError } from './python-error.js';
+import { isContextName, levelOf } from './record-scope.js';
 import { str } from './repr.js';
 import type { Frame } from './runtime.js';
-import { innerScope, type Scope, softScope } from './scope.js';
+import { guardScope, innerScope, type Scope, softScope } from './scope.js';
+import type { Load } from './symbols.js';
 
 /** How a statement ended. */
 export const NORMAL = 0;
@@ -36,27 +48,28 @@ export function compileBody(statements: readonly Statement[], scope: Scope, bloc
 
 /** Gives a frame's variables their first values. */
 export function compileEnter(scope: Scope): (frame: Frame) => void {
-  const steps: ((frame: Frame) => void)[] = [];
+  const steps: { readonly index: number; readonly read: (frame: Frame) => Value | undefined }[] = [];
   for (const [ident, load] of scope.symbols.loads) {
+    if (load.kind === 'parameter') continue;
     const { index } = scope.fn.slot(ident);
-    if (load.kind === 'resolve')
-      steps.push((frame) => {
-        frame.vars[index] = frame.rt.resolve(load.name);
-      });
-    else if (load.kind === 'undefined')
-      steps.push((frame) => {
-        frame.vars[index] = undefined;
-      });
-    else if (load.kind === 'alias') {
-      const read = compileRead(load.ident, scope);
-      steps.push((frame) => {
-        frame.vars[index] = read(frame);
-      });
-    }
+    steps.push({ index, read: compileLoad(load, ident, scope) });
   }
   return (frame) => {
-    for (const step of steps) step(frame);
+    for (const { index, read } of steps) frame.vars[index] = read(frame);
   };
+}
+
+function compileLoad(load: Load, ident: string, scope: Scope): (frame: Frame) => Value | undefined {
+  const { record, symbols } = scope;
+  if (load.kind === 'resolve') {
+    const { name } = load;
+    const resolve = (frame: Frame): Value | undefined => frame.rt.resolve(name);
+    // Where the name is only read, reading it is what is remembered.
+    return record === null || isContextName(symbols, ident, name) ? resolve : compileKept(resolve, record.at);
+  }
+  if (load.kind !== 'alias') return () => undefined;
+  if (record === null || levelOf(load.ident) >= record.level) return compileRead(load.ident, scope);
+  return compileKept(compileRead(load.ident, guardScope(scope)), record.at);
 }
 
 /** Takes a frame's variables away again. */
@@ -205,12 +218,12 @@ export function compileStore(target: Expression, scope: Scope): Store {
     };
   }
   if (target.kind === 'nsref') {
-    const read = compileRead(scope.symbols.ref(target.name), scope);
+    const read = compileVariable(target.name, scope);
     const { attr } = target;
     return (frame, value) => {
       const namespace = read(frame);
       if (!(namespace instanceof Namespace)) refuseNamespace();
-      namespace.members.set(attr, value);
+      namespace.set(attr, value);
     };
   }
   const stores = children(target).map((part) => compileStore(part as Expression, scope));
@@ -229,7 +242,7 @@ function namespaceNames(node: Node): string[] {
 }
 
 function compileAssign(node: Statement & { kind: 'assign' }, scope: Scope): Execute {
-  const checks = [...new Set(namespaceNames(node.target))].map((name) => compileRead(scope.symbols.ref(name), scope));
+  const checks = [...new Set(namespaceNames(node.target))].map((name) => compileVariable(name, scope));
   const value = compileExpression(node.value, scope);
   const store = compileStore(node.target, scope);
   return (frame) => {

@@ -9,6 +9,7 @@ import { add, checkedText, floorDivide, modulo, truthy } from './operators.js';
 import { raise, typeError } from './python-error.js';
 import { repr, str } from './repr.js';
 import { runTest } from './tests.js';
+import { touched } from './tracing.js';
 import { typeName } from './type-names.js';
 import { dictEntries, GroupTuple, isDict, isStr, strText, Tuple, Undefined } from './values.js';
 
@@ -163,6 +164,7 @@ function attributeOf([value, name]: readonly (Value | undefined)[]): Value {
 }
 
 function choose(value: Value): Value {
+  touched(-1);
   const list: List = [...each(value)];
   return list[Math.floor(Math.random() * list.length)] ?? new Undefined('No random item, sequence was empty.', undefined, null);
 }

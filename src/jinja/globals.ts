@@ -1,36 +1,19 @@
 import { bind, positional } from './arguments.js';
 import { each, iterate, Range } from './iterate.js';
+import { Namespace } from './namespace.js';
 import { intOf } from './numbers.js';
 import { Callable, type Kwargs, NativeFunction, PyObject, type StrDict, type Value } from './object.js';
 import { raise, typeError, valueError } from './python-error.js';
-import { repr, str } from './repr.js';
+import { str } from './repr.js';
 import { type LocalTime, strftime } from './strftime.js';
+import { touched, tracing } from './tracing.js';
 import { typeName } from './type-names.js';
 import { dictEntries, isDict, isStr, makeDict, strText, Tuple, Undefined } from './values.js';
-
-/** `namespace(...)`: the only object whose members a template can set. */
-export class Namespace extends PyObject {
-  override readonly typeName = 'Namespace';
-  readonly members: Map<string, Value>;
-  constructor(entries: Iterable<readonly [Value, Value]>) {
-    super();
-    this.members = new Map();
-    for (const [key, value] of entries) if (isStr(key)) this.members.set(strText(key), value);
-  }
-  override repr(): string {
-    return `<Namespace ${repr(this.members)}>`;
-  }
-  override truthy(): boolean {
-    return true;
-  }
-  override getAttribute(name: string): Value | undefined {
-    return this.members.get(name);
-  }
-}
 
 class Cycler extends PyObject {
   override readonly typeName = 'Cycler';
   private position = 0;
+  private readonly birth = tracing.clock;
   constructor(private readonly items: readonly Value[]) {
     super();
   }
@@ -38,6 +21,7 @@ class Cycler extends PyObject {
     return true;
   }
   override getAttribute(name: string): Value | undefined {
+    touched(this.birth);
     if (name === 'current') return this.items[this.position];
     if (name === 'items') return new Tuple(this.items);
     if (name === 'pos') return this.position;
@@ -58,16 +42,19 @@ class Cycler extends PyObject {
 class Joiner extends Callable {
   override readonly typeName = 'Joiner';
   private used = false;
+  private readonly birth = tracing.clock;
   constructor(private readonly separator: Value) {
     super();
   }
   override call(args: readonly Value[], kwargs: Kwargs): Value {
     positional('__call__', 0, 0, args, kwargs);
+    touched(this.birth);
     if (this.used) return this.separator;
     this.used = true;
     return '';
   }
   override getAttribute(name: string): Value | undefined {
+    touched(this.birth);
     if (name === 'sep') return this.separator;
     return name === 'used' ? this.used : undefined;
   }
@@ -153,6 +140,7 @@ export function chatGlobals(now: () => LocalTime): StrDict {
     builtin(
       'strftime_now',
       (args, kwargs) => {
+        touched(-1);
         const [format] = bind('strftime_now', ['format'], 1, args, kwargs);
         return isStr(format!) ? strftime(now(), strText(format)) : typeError(`strftime() argument 1 must be str, not ${typeName(format!)}`);
       },

@@ -4,11 +4,13 @@ import { type List, PyObject, type Value } from './object.js';
 import { raise, typeError } from './python-error.js';
 import { repr } from './repr.js';
 import { codePointLength, codePoints } from './text-tools.js';
+import { touched, tracing } from './tracing.js';
 import { typeName } from './type-names.js';
 import { type Dict, dictEntries, dictGet, dictSize, isDict, isStr, Markup, PyDict, strText, Tuple } from './values.js';
 
 /** An iterator that a filter or `reversed` made: it can be used up once. */
 export class PyIterator extends PyObject {
+  private readonly birth = tracing.clock;
   constructor(
     override readonly typeName: string,
     private readonly iterator: Iterator<Value>,
@@ -19,6 +21,7 @@ export class PyIterator extends PyObject {
     return true;
   }
   override iterate(): Iterator<Value> {
+    touched(this.birth);
     return this.iterator;
   }
 }

@@ -3,12 +3,14 @@ import { equal } from './compare.js';
 import { iterate, PyIterator } from './iterate.js';
 import { Callable, type Kwargs, type List, NativeFunction, PyObject, type Value } from './object.js';
 import { typeError } from './python-error.js';
+import { touched, tracing } from './tracing.js';
 import { Tuple, Undefined } from './values.js';
 
 /** The `loop` of a for loop. It runs over a list, or over an iterator that it never reads further ahead than it is asked to. */
 export class LoopContext extends Callable {
   override readonly typeName = 'LoopContext';
   index0 = -1;
+  readonly birth = tracing.clock;
   private items: List | null;
   private iterator: Iterator<Value> | null = null;
   private size: number;
@@ -51,6 +53,12 @@ export class LoopContext extends Callable {
   }
 
   override length(): number {
+    const count = this.count();
+    tracing.tracer?.readLoop(this, 'length', count);
+    return count;
+  }
+
+  private count(): number {
     if (this.size < 0) {
       const rest: Value[] = [];
       for (let step = this.iterator!.next(); !step.done; step = this.iterator!.next()) rest.push(step.value);
@@ -61,13 +69,15 @@ export class LoopContext extends Callable {
   }
 
   override call(args: readonly Value[], kwargs: Kwargs): Value {
+    touched(this.birth);
     positional('__call__', 1, 1, args, kwargs);
     if (this.recurse === null) typeError("The loop must have the 'recursive' marker to be called recursively.");
     return this.recurse(args[0]!, this.depth0 + 1);
   }
 
   override repr(): string {
-    return `<LoopContext ${this.index0 + 1}/${this.length()}>`;
+    touched(this.birth);
+    return `<LoopContext ${this.index0 + 1}/${this.count()}>`;
   }
 
   override truthy(): boolean {
@@ -75,6 +85,7 @@ export class LoopContext extends Callable {
   }
 
   override iterate(): Iterator<Value> {
+    touched(this.birth);
     return {
       next: () => {
         const item = this.advance();
@@ -84,6 +95,17 @@ export class LoopContext extends Callable {
   }
 
   override getAttribute(name: string): Value | undefined {
+    const value = this.read(name);
+    // What `cycle` gives depends on the position only.
+    if (tracing.tracer !== null) {
+      if (name === 'cycle') tracing.tracer.readLoop(this, 'index0', this.index0);
+      else tracing.tracer.readLoop(this, name, value);
+    }
+    return value;
+  }
+
+  /** An attribute without telling the tracer. */
+  read(name: string): Value | undefined {
     switch (name) {
       case 'index':
         return this.index0 + 1;
@@ -94,11 +116,11 @@ export class LoopContext extends Callable {
       case 'last':
         return this.peek() === undefined;
       case 'length':
-        return this.length();
+        return this.count();
       case 'revindex':
-        return this.length() - this.index0;
+        return this.count() - this.index0;
       case 'revindex0':
-        return this.length() - this.index0 - 1;
+        return this.count() - this.index0 - 1;
       case 'depth':
         return this.depth0 + 1;
       case 'depth0':
@@ -123,6 +145,7 @@ export class LoopContext extends Callable {
   }
 
   private changed(value: Tuple): boolean {
+    touched(this.birth);
     if (this.lastChanged !== undefined && equal(this.lastChanged, value)) return false;
     this.lastChanged = value;
     return true;

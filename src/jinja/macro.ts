@@ -2,6 +2,7 @@ import { Callable, type Kwargs, type Value } from './object.js';
 import { raise, typeError } from './python-error.js';
 import { repr } from './repr.js';
 import { Frame } from './runtime.js';
+import { tracing } from './tracing.js';
 import { makeDict, Tuple, Undefined } from './values.js';
 
 /** A macro or call block as the compiler made it. Slots are places in the macro's own frame. */
@@ -15,6 +16,8 @@ export interface MacroCode {
   readonly varargsSlot: number;
   /** Sets the frame's other variables, fills in defaults, prints the body. */
   readonly run: (frame: Frame) => void;
+  /** The same in the form that can be recorded; `null` where `run` is that form. */
+  readonly recorded: (() => (frame: Frame) => void) | null;
 }
 
 /** A macro together with the frame it was defined in. */
@@ -77,7 +80,8 @@ export class Macro extends Callable {
     if (code.varargsSlot >= 0) frame.vars[code.varargsSlot] = new Tuple(args.slice(count));
     else if (args.length > count) typeError(`macro ${repr(code.name)} takes not more than ${count} argument(s)`);
     rt.tick();
-    return rt.capture(() => code.run(frame));
+    const run = code.recorded !== null && (tracing.tracer?.recordsMacro(home) ?? false) ? code.recorded() : code.run;
+    return rt.capture(() => run(frame));
   }
 
   private refuseKeyword(rest: ReadonlyMap<string, Value>): never {

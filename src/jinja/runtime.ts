@@ -1,5 +1,7 @@
+import type { IterationRecord } from './iteration-record.js';
 import type { StrDict, Value } from './object.js';
 import { overLimit, raise } from './python-error.js';
+import type { MemoRun } from './render-memo.js';
 import type { LocalTime } from './strftime.js';
 
 /** Bounds of one render. */
@@ -22,6 +24,8 @@ export class Runtime {
   line = 0;
   /** Names that the top level of the template has set; macros and blocks look here first. */
   vars = new Map<string, Value>();
+  /** The frame of the template itself. */
+  root: Frame | null = null;
   private steps = 0;
   private depth = 0;
 
@@ -30,6 +34,7 @@ export class Runtime {
     readonly context: StrDict,
     readonly now: () => LocalTime,
     private readonly limits: RenderLimits,
+    readonly memo: MemoRun | null = null,
   ) {}
 
   /** The value of a name of the context; `undefined` where there is none. */
@@ -43,7 +48,26 @@ export class Runtime {
   /** Counts one step. */
   tick(): void {
     if (++this.steps > this.limits.steps) overLimit('steps', this.limits.steps);
-    if (this.out.length > this.limits.outputLength) overLimit('characters of output', this.limits.outputLength);
+    this.checkOutput();
+  }
+
+  /** Prints the text of an iteration that may be remembered. */
+  print(text: string, record: IterationRecord | null): void {
+    if (this.memo === null || this.depth > 0) {
+      this.out += text;
+      return;
+    }
+    this.memo.add(this.out);
+    this.out = '';
+    this.memo.add(record ?? text);
+  }
+
+  /** The whole text; with a memo, its render counts from now on. */
+  finish(): string {
+    this.checkOutput();
+    if (this.memo === null) return this.out;
+    this.memo.add(this.out);
+    return this.memo.commit();
   }
 
   /** Runs `body` with its output captured, one level deeper. */
@@ -60,8 +84,8 @@ export class Runtime {
     }
   }
 
-  checkOutput(): void {
-    if (this.out.length > this.limits.outputLength) overLimit('characters of output', this.limits.outputLength);
+  private checkOutput(): void {
+    if (this.out.length + (this.memo?.length ?? 0) > this.limits.outputLength) overLimit('characters of output', this.limits.outputLength);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RecordScope } from './record-scope.js';
 import { Symbols } from './symbols.js';
 
 /** Where a variable lives: how many functions outwards, and its place there. */
@@ -42,12 +43,30 @@ export interface Scope {
   readonly soft: boolean;
   /** Whether `break` and `continue` have a loop. */
   readonly breakable: boolean;
-  /** Identifiers of macro parameters that are not set yet while defaults are computed. */
-  readonly pending: ReadonlySet<string>;
+  /** Set where code is compiled that runs while an iteration is recorded. */
+  readonly record: RecordScope | null;
+  /** Whether a guard is compiled: it is evaluated before its frame is entered. */
+  readonly guard: boolean;
+  readonly writes: NamespaceWrites;
 }
 
-export function rootScope(): Scope {
-  return { symbols: new Symbols(null), fn: new FunctionScope(null, 0), toplevel: false, soft: false, breakable: false, pending: new Set() };
+/** Members of namespaces that the template sets: in macros and call blocks, and anywhere. */
+export interface NamespaceWrites {
+  readonly byMacros: ReadonlySet<string>;
+  readonly all: ReadonlySet<string>;
+}
+
+export function rootScope(writes: NamespaceWrites): Scope {
+  return {
+    symbols: new Symbols(null),
+    fn: new FunctionScope(null, 0),
+    toplevel: false,
+    soft: false,
+    breakable: false,
+    record: null,
+    guard: false,
+    writes,
+  };
 }
 
 /** A frame inside `scope`, in the same function or in one of its own. */
@@ -55,13 +74,16 @@ export function innerScope(scope: Scope, kind: 'same function' | 'own function')
   const symbols = new Symbols(scope.symbols);
   const own = kind === 'own function';
   return {
+    ...scope,
     symbols,
     fn: own ? new FunctionScope(scope.fn, symbols.level) : scope.fn,
     toplevel: false,
     soft: false,
     breakable: own ? false : scope.breakable,
-    pending: scope.pending,
   };
 }
 
 export const softScope = (scope: Scope): Scope => ({ ...scope, soft: true });
+
+/** The scope in which a guard of the recorded code at `scope` is compiled. */
+export const guardScope = (scope: Scope): Scope => ({ ...scope, fn: scope.record!.home, record: null, guard: true });

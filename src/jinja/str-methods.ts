@@ -253,7 +253,9 @@ export const STR_METHODS: ReadonlyMap<string, StrMethod> = new Map<string, StrMe
     'expandtabs',
     (self, args, kwargs) => {
       const [size = 8] = bind('expandtabs', ['tabsize'], 0, args, kwargs);
-      return expandTabs(self, indexOf(size));
+      const width = indexOf(size);
+      if (Math.abs(width) >= 2 ** 31) raise('OverflowError', 'Python int too large to convert to C int');
+      return expandTabs(self, width);
     },
   ],
   ['encode', (self, args, kwargs) => encode(self, bind('encode', ['encoding', 'errors'], 0, args, kwargs))],

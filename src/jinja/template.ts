@@ -5,6 +5,8 @@ import { type BlockNode, children, type Node, type Statement } from './nodes.js'
 import { Callable, type Kwargs, PyObject, type StrDict, type Value } from './object.js';
 import { parseTemplate } from './parse-template.js';
 import { asTemplateFailure, PythonError } from './python-error.js';
+import { writtenMembers } from './record-scope.js';
+import type { RenderMemo } from './render-memo.js';
 import { DEFAULT_LIMITS, Frame, type RenderLimits, Runtime } from './runtime.js';
 import { rootScope, type Scope } from './scope.js';
 import type { LocalTime } from './strftime.js';
@@ -35,10 +37,13 @@ export interface Template {
 }
 
 export { TemplateFailure } from './python-error.js';
+export { RenderMemo } from './render-memo.js';
 
 export interface RenderOptions {
   /** Clock of `strftime_now`. */
   readonly now: () => LocalTime;
+  /** What earlier renders of the same conversation left: the text is that of a fresh render, iterations that need not run do not. */
+  readonly memo?: RenderMemo;
 }
 
 /** @throws TemplateFailure */
@@ -46,7 +51,10 @@ export function compileTemplate(source: string, options: { readonly limits?: Par
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   try {
     const run = compileRoot(parseTemplate(source));
-    return { render: (context, { now }) => render(run, new Runtime(chatGlobals(now), context as StrDict, now, limits)) };
+    return {
+      render: (context, { now, memo }) =>
+        render(run, new Runtime(chatGlobals(now), context as StrDict, now, limits, memo?.begin() ?? null)),
+    };
   } catch (error) {
     throw asTemplateFailure(error, null);
   }
@@ -55,8 +63,7 @@ export function compileTemplate(source: string, options: { readonly limits?: Par
 function render(run: (rt: Runtime) => void, rt: Runtime): string {
   try {
     run(rt);
-    rt.checkOutput();
-    return rt.out;
+    return rt.finish();
   } catch (error) {
     throw asTemplateFailure(error, rt.line === 0 ? null : rt.line);
   }
@@ -66,6 +73,10 @@ function blocksOf(nodes: readonly Node[]): BlockNode[] {
   return nodes.flatMap((node) => [...(node.kind === 'block' ? [node] : []), ...blocksOf(children(node))]);
 }
 
+function macrosOf(nodes: readonly Node[]): Node[] {
+  return nodes.flatMap((node) => (node.kind === 'macro' || node.kind === 'callblock' ? [node] : macrosOf(children(node))));
+}
+
 function compileRoot(statements: readonly Statement[]): (rt: Runtime) => void {
   const blocks: Blocks = new Map();
   const blockNodes = blocksOf(statements);
@@ -73,9 +84,10 @@ function compileRoot(statements: readonly Statement[]): (rt: Runtime) => void {
     if (blocks.has(node.name)) throw new PythonError('TemplateAssertionError', `block '${node.name}' defined twice`, node.line);
     blocks.set(node.name, () => undefined);
   }
-  const root = compileFunction(statements, { ...rootScope(), toplevel: true }, blocks, null);
+  const writes = { byMacros: writtenMembers(macrosOf(statements)), all: writtenMembers(statements) };
+  const root = compileFunction(statements, { ...rootScope(writes), toplevel: true }, blocks, null);
   for (const node of blockNodes) {
-    const run = compileFunction(node.body, rootScope(), blocks, node.name);
+    const run = compileFunction(node.body, rootScope(writes), blocks, node.name);
     blocks.set(node.name, (frame) => run(frame.rt));
   }
   return root;
@@ -91,6 +103,7 @@ function compileFunction(statements: readonly Statement[], scope: Scope, blocks:
   const body: Execute = compileBody(statements, scope, blocks);
   return (rt) => {
     const frame = new Frame(rt, null);
+    rt.root ??= frame;
     if (selfSlot >= 0) frame.vars[selfSlot] = new TemplateReference(rt, blocks);
     if (superSlot >= 0) frame.vars[superSlot] = new Undefined(`there is no parent block called '${block}'.`, undefined, 'super');
     enter(frame);

@@ -21,20 +21,22 @@ export const CONTEXT_NAMES: Names = {
 export class Expressions {
   constructor(
     private readonly random: Random,
-    private names: Names,
+    private readonly names: Names,
+    /** Share of expressions that are of another kind than wanted. */
+    private readonly errors = 0.03,
   ) {}
 
   withNames(extra: Partial<Names>): Expressions {
     const names = Object.fromEntries(
       KINDS.map((kind) => [kind, [...this.names[kind], ...(extra[kind] ?? []), ...(extra[kind] ?? [])]]),
     ) as unknown as Names;
-    return new Expressions(this.random, names);
+    return new Expressions(this.random, names, this.errors);
   }
 
   /** An expression of about the given depth. */
   of(wanted: Kind, depth: number): string {
     const { random } = this;
-    const kind = random.chance(0.03) ? random.pick(KINDS) : wanted;
+    const kind = random.chance(this.errors) ? random.pick(KINDS) : wanted;
     if (depth <= 0 || random.chance(0.25)) return this.leaf(kind);
     const roll = random.int(20);
     if (roll === 0) return `(${this.of(kind, depth - 1)} if ${this.of('bool', depth - 1)} else ${this.of(kind, depth - 1)})`;

@@ -35,10 +35,53 @@ interface Place {
 /** Builds random templates: statements of all kinds, white space control, and text that looks almost like tags. */
 export class Templates {
   private counter = 0;
-  constructor(private readonly random: Random) {}
+  constructor(
+    private readonly random: Random,
+    private readonly errors?: number,
+  ) {}
+
+  /** A template that runs over the objects of the lists `l` and `k`, with namespaces and macros around and within the loops. */
+  history(): string {
+    const start: Place = { expressions: new Expressions(this.random, CONTEXT_NAMES, this.errors), depth: 1, inLoop: false, macros: [] };
+    let place = this.with(start, { int: ['ns.a'], str: ['ns.b'], any: ['ns.c'] });
+    let text = '{% set ns = namespace(a=0, b="", c=none) %}';
+    if (this.random.chance(0.5)) {
+      const inner = this.with(place, { any: ['p.a', 'p.b'], dict: ['p'] }).expressions;
+      text += `{% macro show(p) %}${this.print(inner.of('any', 2))}{% if ${inner.of('bool', 2)} %}{% set ns.a = ${inner.of('int', 1)} %}{% endif %}{% endmacro %}`;
+      place = this.with(place, { str: ['show(e)'] });
+    }
+    for (let loops = 1 + this.random.int(2); loops > 0; loops--) {
+      const names: Partial<Names> = {
+        any: ['i.a', 'i.b', 'i', 'loop.previtem.a', 'l[loop.index0 - 1].a', 'k[0].b'],
+        dict: ['i'],
+        int: ['loop.index', 'loop.index0', 'loop.length', 'ns.a'],
+        bool: ['loop.first', 'loop.last'],
+        str: text.includes('macro show') ? ['show(i)', 'i.role'] : ['i.role'],
+      };
+      const inner = this.with(place, names);
+      const print = (): string => this.print(inner.expressions.of(this.random.pick(['any', 'str', 'int', 'bool'] as const), 2));
+      const write = (): string =>
+        `{% set ns.${this.random.pick(['a = ns.a + 1', `b = ${inner.expressions.of('str', 2)}`, `c = ${inner.expressions.of('any', 1)}`, 'a = loop.index0'])} %}`;
+      const parts = Array.from({ length: 1 + this.random.int(4) }, () =>
+        this.random.pick([
+          print,
+          print,
+          write,
+          () => `{% if ${inner.expressions.of('bool', 2)} %}${this.random.pick([print, write])()}{% endif %}`,
+          () => `{% set x = ${inner.expressions.of('any', 2)} %}{{ x }}`,
+          () =>
+            this.random.chance(0.3)
+              ? `{% if ${inner.expressions.of('bool', 1)} %}{% ${this.random.pick(['break', 'continue'])} %}{% endif %}`
+              : print(),
+        ])(),
+      );
+      text += `{% for i in ${this.random.pick(['l', 'l', 'k', 'l[::-1]', 'l[1:]'])} %}${parts.join('')};{% endfor %}{{ ns.a }}`;
+    }
+    return text;
+  }
 
   template(): string {
-    const place: Place = { expressions: new Expressions(this.random, CONTEXT_NAMES), depth: 2, inLoop: false, macros: [] };
+    const place: Place = { expressions: new Expressions(this.random, CONTEXT_NAMES, this.errors), depth: 2, inLoop: false, macros: [] };
     const prefix = this.random.chance(0.3) ? this.open('set ns = namespace(a=0, b="", c=[])') : '';
     const body = this.statements(
       prefix === '' ? place : this.with(place, { any: ['ns.a', 'ns.b', 'ns.zz'], str: ['ns.b'], int: ['ns.a'], list: ['ns.c'] }),
