@@ -191,15 +191,21 @@ function tokensEndedBy(ends: Int32Array, offset: number): number {
   return low;
 }
 
-/** Spans in token offsets; a token that reaches over a border belongs to the later span. */
+/**
+ * Spans in token offsets. A token that reaches over a border belongs to the later span, and so do the tokens before it
+ * that hold only a part of its first character.
+ */
 function tokenSpans(spans: readonly Span[], ends: Int32Array): Span[] {
   const mapped: Span[] = [];
   let start = 0;
   for (const [index, span] of spans.entries()) {
-    const end = index === spans.length - 1 ? ends.length : tokensEndedBy(ends, span.end);
+    let end = index === spans.length - 1 ? ends.length : tokensEndedBy(ends, span.end);
+    while (end < ends.length && end > start && ends[end - 1] === (ends[end - 2] ?? 0)) end--;
     if (end > start) mapped.push({ kind: span.kind, start, end });
     start = Math.max(start, end);
   }
+  // Ids whose bytes are no character yet have no text, and so no span.
+  if (start < ends.length) mapped.push({ kind: 'content', start, end: ends.length });
   return mapped;
 }
 

@@ -29,6 +29,7 @@ export type Conventions = Pick<
   | 'acceptsToolRole'
   | 'takesMidListSystem'
   | 'printsToolCallIds'
+  | 'needsNineCharacterIds'
   | 'turnEnds'
   | 'endsWithVariable'
   | 'nextTurnOpeners'
@@ -57,6 +58,7 @@ export function probeConventions(probe: TemplateProbe, calls: PrintedCalls | nul
     acceptsToolRole: withResults?.includes(RESULT_MARK) ?? false,
     takesMidListSystem: takesMidListSystem(probe),
     printsToolCallIds: ids.some((id) => calls?.text.includes(id) === true || withResults?.includes(id) === true),
+    needsNineCharacterIds: calls !== null && turn.idStyle === 'short',
     ...ends,
   };
 }

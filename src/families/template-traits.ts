@@ -16,6 +16,8 @@ export interface TemplateTraits {
   /** Whether a system message after the first turn is printed in its place. */
   readonly takesMidListSystem: boolean;
   readonly printsToolCallIds: boolean;
+  /** Whether the template refuses ids of calls that are not nine letters or digits (Mistral). */
+  readonly needsNineCharacterIds: boolean;
   /** Texts that end an assistant's turn, without white space; the variable end token is not among them. */
   readonly turnEnds: readonly string[];
   /** Whether a turn ends with the template's variable end token. */

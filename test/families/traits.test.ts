@@ -83,6 +83,13 @@ describe('what the probe finds out about a template', () => {
     },
   );
 
+  it('finds out which templates want ids of nine characters', () => {
+    expect(traitsOf('lenml__mistral_nemo').needsNineCharacterIds).toBe(true);
+    expect(traitsOf('own__mistral_args').needsNineCharacterIds).toBe(true);
+    expect(traitsOf('llamacpp__Mistral-Small-3.1').needsNineCharacterIds).toBe(false);
+    expect(traitsOf('llamacpp__Kimi-K2-Thinking').needsNineCharacterIds).toBe(false);
+  });
+
   it('says in a warning that calls are not parsed where none are printed', () => {
     const found = recogniseFixture('lenml__gemma3');
     expect(found.family.name).toBe('text');
