@@ -156,6 +156,17 @@ describe('what an iteration shares with the rest of the render', () => {
     for (const source of sources) expect(renders(source, step(3), step(4), step(2)).report.reusedIterations).toBe(0);
   });
 
+  it('does not take what an iteration wrote itself for something from outside', () => {
+    const source =
+      '{% set ns = namespace(a=x, b=y) %}{% for m in messages %}{% set ns.a = 5 %}{{ ns["a"] + ns["b"] }}{{ m.content }}{% endfor %}';
+    const given = (x: number, y: number) =>
+      step(2, [
+        ['x', x],
+        ['y', y],
+      ]);
+    expect(renders(source, given(0, 1), given(4, 2)).texts).toEqual(['6a6b', '7a7b']);
+  });
+
   it('keeps the memo as it was when a render fails', () => {
     const template = compileTemplate(
       '{% for m in messages %}{{ m.content }}{% if m.stop %}{{ raise_exception("no") }}{% endif %}{% endfor %}',
