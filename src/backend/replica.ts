@@ -1,4 +1,4 @@
-import type { Engine, EngineHttp, EngineProbe, WeightSpan } from '../engines/engine.js';
+import type { Engine, EngineHttp, EngineHttpRequest, EngineHttpResponse, EngineProbe, WeightSpan } from '../engines/engine.js';
 import { GatewayError } from '../errors.js';
 import type { ReplicaState } from '../shard/messages.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
@@ -87,6 +87,7 @@ export class Replica {
   /** Asks again what the server is, after its weights or the server itself may have changed. */
   async refresh(): Promise<void> {
     await this.#ask();
+    if (!this.isUp && !this.#closed) this.#schedule(this.#probeDelayMs());
   }
 
   /** A call was answered with a sample; the last of its weight versions is the newest that is known. */
@@ -136,7 +137,6 @@ export class Replica {
   }
 
   async #tick(): Promise<void> {
-    if (this.#asking) return;
     if (this.#state === 'up') {
       await this.#check();
       await this.#readLoad();
@@ -150,11 +150,21 @@ export class Replica {
     return probeDownMs * Math.min(PROBE_BACKOFF_MAX, 1.5 ** this.#failedProbes) * (0.75 + this.clock.random() / 2);
   }
 
+  /** Sends again when a connection ended before any byte: a kept-alive one that the server closed says nothing of its health. */
+  async #send(request: EngineHttpRequest, silenceMs: number): Promise<EngineHttpResponse> {
+    try {
+      return await this.http.send(request, { silenceMs });
+    } catch (error) {
+      if (error instanceof TransportError && error.fault === 'reset' && !error.answered) return this.http.send(request, { silenceMs });
+      throw error;
+    }
+  }
+
   /** A health call, spared when samples arrived in the meantime. */
   async #check(): Promise<void> {
     if (this.clock.now() - this.#lastSampleMs < this.settings.backend.probeIntervalMs / 2) return;
     try {
-      const response = await this.http.send(this.engine.health(), { silenceMs: HEALTH_SILENCE_MS });
+      const response = await this.#send(this.engine.health(), HEALTH_SILENCE_MS);
       this.#silentChecks = 0;
       if (response.status !== 200) this.down(`answers ${response.status} to its health check`);
     } catch (error) {
@@ -169,7 +179,7 @@ export class Replica {
     if (!this.#wasFull || this.#closed || !this.isUp) return;
     this.#wasFull = false;
     try {
-      const load = this.engine.readLoad(await this.http.send(this.engine.load(), { silenceMs: HEALTH_SILENCE_MS }));
+      const load = this.engine.readLoad(await this.#send(this.engine.load(), HEALTH_SILENCE_MS));
       if (load !== null) this.window.queued(load.waiting);
     } catch (error) {
       // Health is another call's matter.
@@ -180,14 +190,16 @@ export class Replica {
   async #ask(): Promise<void> {
     if (this.#asking || this.#closed) return;
     this.#asking = true;
-    const http: EngineHttp = (request) => this.http.send(request, { silenceMs: PROBE_SILENCE_MS });
+    const http: EngineHttp = (request) => this.#send(request, PROBE_SILENCE_MS);
     try {
       this.#probe = await this.engine.probe(http);
       this.#failedProbes = 0;
       this.#silentChecks = 0;
       this.#set('up', null);
     } catch (error) {
-      if (this.#closed) return;
+      // A server that is paused for new weights answers its health check and keeps a probing sample waiting.
+      const isPaused = this.isUp && error instanceof TransportError && error.fault === 'silent';
+      if (this.#closed || isPaused) return;
       this.#failedProbes++;
       const problem =
         error instanceof TransportError || error instanceof GatewayError ? error.message : `the probe failed: ${String(error)}`;

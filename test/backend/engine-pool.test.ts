@@ -269,6 +269,18 @@ describe('EnginePool and engines on bad days', () => {
     await allUp(pool);
   });
 
+  it('does not take a closed connection for a replica that is down', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    await allUp(pool);
+    const states: string[] = [];
+    pool.onChange(() => states.push(pool.states()[0]!.state));
+    engine.healthResets = 1;
+    await expect.poll(() => engine.healthResets).toBe(0);
+    expect(await pool.generate(turn())).toMatchObject({ ok: true });
+    expect(states).not.toContain('down');
+  });
+
   it('moves sessions of a replica that went down and finishes their turns', async () => {
     const engines = await Promise.all([startEngine(), startEngine()]);
     const pool = openPool(engines);

@@ -26,6 +26,8 @@ export class ScriptedEngine {
   /** Requests to the abort route. */
   readonly aborts: string[] = [];
   healthy = true;
+  /** So many of the next health checks find their connection closed. */
+  healthResets = 0;
   /** Whether the abort route exists. */
   abortRoute = true;
   weightVersion: string | null = null;
@@ -93,6 +95,11 @@ export class ScriptedEngine {
     const text = Buffer.concat(chunks).toString();
     const body = text === '' ? null : (JSON.parse(text) as Record<string, unknown>);
     const path = request.url ?? '';
+    if (path === '/health' && this.healthResets > 0) {
+      this.healthResets--;
+      request.socket.resetAndDestroy();
+      return;
+    }
     if (path === '/health') return end(response, this.healthy ? 200 : 503, '');
     if (path === '/version') return json(response, 200, { version: '0.32.0' });
     if (path === '/v1/models') return json(response, 200, { data: [{ id: 'tiny', parent: null, max_model_len: 2048 }] });
