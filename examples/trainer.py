@@ -36,7 +36,7 @@ def batches(sessions=64):
         rows = [row for session in lease["sessions"] for row in session["traces"] if row["trainable"]]
         if rows:
             yield [convert(row) for row in rows]
-        if lease["lease_id"]:  # Whoever took the batch has come back for the next one: it is safe with him.
+        if lease["lease_id"]:  # Asked for the next batch, so this one is stored.
             call("POST", "/traces/ack", {"lease_id": lease["lease_id"]})
 
 
