@@ -86,6 +86,7 @@ export function loadModel(settings: ModelSettings): LoadedModel {
       (context) => template.render(new Map([...variables, ...templateKwargs, ...context]), { now }),
       traits.argumentsAs,
     ),
+    nineCharacterIds: traits.needsNineCharacterIds,
     marks,
   });
   const renderer = new ChatTemplateRenderer({ templates: directory.chatTemplates, specialTokens: variables, templateKwargs, input });

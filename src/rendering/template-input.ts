@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../canonical/json-value.js';
 import { isJsonObject } from '../canonical/json-value.js';
 import type { Message, ToolCall, ToolDefinition } from '../canonical/message.js';
@@ -23,6 +24,8 @@ export interface TemplateInputOptions {
   readonly takesMidListSystem: boolean;
   /** How a message that only calls tools is given without text, found by probing; `bare` gives it as it came. */
   readonly emptyContent: EmptyContent;
+  /** Whether the template refuses ids of calls that are not nine letters or digits; others are replaced by such ones. */
+  readonly nineCharacterIds: boolean;
   /** Marks special-token strings of texts, where these shall stay letters; `null` leaves texts as they are. */
   readonly marks: SpecialMarks | null;
 }
@@ -95,7 +98,7 @@ function messageInput(message: Message, options: TemplateInputOptions): JsonObje
       break;
     case 'tool':
       input.set('content', message.content);
-      if (message.toolCallId !== null) input.set('tool_call_id', message.toolCallId);
+      if (message.toolCallId !== null) input.set('tool_call_id', callId(message.toolCallId, options));
       if (message.name !== null) input.set('name', message.name);
       break;
   }
@@ -106,7 +109,7 @@ function messageInput(message: Message, options: TemplateInputOptions): JsonObje
 function callInput(call: ToolCall, options: TemplateInputOptions): JsonObject {
   const args = options.argumentsAs === 'dict' && isJsonObject(call.value) ? call.value : call.arguments;
   const input = new Map<string, JsonValue>();
-  if (call.id !== null) input.set('id', call.id);
+  if (call.id !== null) input.set('id', callId(call.id, options));
   input.set('type', 'function');
   input.set(
     'function',
@@ -117,6 +120,10 @@ function callInput(call: ToolCall, options: TemplateInputOptions): JsonObject {
   );
   return input;
 }
+
+/** The same id always gives the same nine characters, so that results keep their calls. */
+const callId = (id: string, { nineCharacterIds }: TemplateInputOptions): string =>
+  !nineCharacterIds || /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id, 'utf8').digest('hex').slice(0, 9);
 
 function toolInput(tool: ToolDefinition): JsonObject {
   const definition = new Map<string, JsonValue>([['name', tool.name]]);

@@ -1,7 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { Sampling, TurnRequest } from '../canonical/turn.js';
 import { GatewayError } from '../errors.js';
+import type { PlainSpans } from '../rendering/encoder-added-tokens.js';
 import type { BuiltPrompt, RecordedTurn } from '../rendering/prompt-builder.js';
+import { type PromptSegment, promptSegments } from '../rendering/prompt-segments.js';
 import type { PromptForm } from '../trajectory/drift.js';
 import { turnsAbove } from '../trajectory/drift.js';
 import type { Located } from '../trajectory/message-tree.js';
@@ -56,16 +58,18 @@ export async function preparePrompt(session: Session, request: TurnRequest, cont
     base: base === null ? null : recorded(base, session, model.reasoningOpen),
   });
   const renderedMs = performance.now();
-  const tailIds = await encode(built.tail, context);
+  const { text: tail, plain } = model.marks === null ? { text: built.tail, plain: [] } : model.marks.unmark(built.tail);
+  const tailIds = await encode(tail, plain, context);
   context.metrics.turnStageSeconds.observe({ stage: 'render' }, (renderedMs - startedMs) / 1000);
   context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
-  const form = promptForm(built, base, tailIds);
+  const form = promptForm(built, base, tailIds, () =>
+    promptSegments(tail, tailIds, located.messages.slice(base?.node.depth ?? 0), model.tokenizer),
+  );
   const promptTokens = form.kind === 'extends' ? fullLength(form.base) + form.delta.length : form.ids.length;
   return { located, built, form, promptTokens, encodedTokens: tailIds.length };
 }
 
-function encode(marked: string, { model }: ShardContext): Int32Array | Promise<Int32Array> {
-  const { text, plain } = model.marks === null ? { text: marked, plain: [] } : model.marks.unmark(marked);
+function encode(text: string, plain: PlainSpans, { model }: ShardContext): Int32Array | Promise<Int32Array> {
   if (text.length > SLICED_TEXT_LENGTH) return model.tokenizer.encodeInSlices(text, SLICE_MS, plain);
   return plain.length === 0 ? model.tokenizer.encode(text) : model.tokenizer.encodeWithPlainSpans(text, plain);
 }
@@ -84,7 +88,12 @@ function recorded(base: TurnRecord, session: Session, reasoningOpen: (text: stri
 }
 
 /** The proof's words for the tree: an output kept whole is extended, anything else is a whole prompt. */
-function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32Array): PromptForm {
+function promptForm(
+  built: BuiltPrompt,
+  base: TurnRecord | null,
+  tailIds: Int32Array,
+  segments: () => readonly PromptSegment[],
+): PromptForm {
   if (!built.continues || base === null) {
     return built.proof === 'fork_template' ? { kind: 'whole', ids: tailIds, cause: 'fork_template' } : { kind: 'whole', ids: tailIds };
   }
@@ -99,7 +108,7 @@ function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32A
   const { proof } = built;
   if (proof !== 'exact' && proof !== 'raw' && proof !== 'delta' && proof !== 'verbatim')
     throw new RangeError(`"${proof}" proves no continuation`);
-  return { kind: 'extends', base, delta: tailIds, proof };
+  return { kind: 'extends', base, delta: tailIds, proof, segments: segments() };
 }
 
 /** The context of a session, and what of it a prompt leaves for the reply; below 1 there is none. */
