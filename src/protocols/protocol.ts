@@ -1,6 +1,7 @@
 import type { JsonObject } from '../canonical/json-value.js';
 import type { ProtocolName, TurnReply, TurnRequest } from '../canonical/turn.js';
 import type { ErrorValue } from '../errors.js';
+import type { RequestMemo } from './request-memo.js';
 
 /** What is known when an SSE head goes out: after rendering, before the engine. */
 export interface StreamOpening {
@@ -12,6 +13,8 @@ export interface StreamOpening {
 export interface ParseOptions {
   /** Verifies a thinking signature and gives the turn id it was made for, else `null`. */
   readonly verifySignature: (signature: string) => string | null;
+  /** Gives for a value object that was read before the same result object; without it everything is made anew. */
+  readonly memo?: RequestMemo;
 }
 
 /**

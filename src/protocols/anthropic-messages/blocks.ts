@@ -1,46 +1,28 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
 import type { AssistantMessage, Message, ToolCall, ToolDefinition, ToolMessage } from '../../canonical/message.js';
 import { expandToolReferences } from '../deferred-tools.js';
 import type { ParseOptions } from '../protocol.js';
-import { invalidField, member, optionalBoolean, unsupported } from '../request-fields.js';
-import { blockString, eachBlock, systemMessage, unknownBlock } from './text.js';
+import { invalidField, member, optionalBoolean } from '../request-fields.js';
+import { blockString, eachBlock, unknownBlock } from './text.js';
 import { toolUseCall } from './tool-input.js';
 
+/** What blocks are read with, and what they were seen to need. */
 export interface BlockContext extends ParseOptions {
   readonly tools: ReadonlyMap<string, ToolDefinition>;
+  /** Takes the name of every tool that a result refers to. */
+  readonly references: string[];
 }
 
 /**
- * Reads `messages`. A user message becomes its tool results, in the order of the calls they answer, and then one
- * message of its text; system messages stay where they stand.
+ * The messages that a user's content stands for: its tool results, in the order of the calls they answer, and then one of its text.
+ * @param calls those of the last assistant message
  */
-export function parseMessages(value: JsonValue | undefined, context: BlockContext): readonly Message[] {
-  if (!isJsonArray(value) || value.length === 0) throw invalidField('messages', 'a list of at least one message', value);
-  const messages: Message[] = [];
-  let calls: readonly ToolCall[] = [];
-  value.forEach((item, i) => {
-    const path = `messages[${i}]`;
-    if (!isJsonObject(item)) throw invalidField(path, 'an object', item);
-    const role = item.get('role');
-    const content = item.get('content');
-    if (role === 'user') messages.push(...parseUser(content, `${path}.content`, calls, context));
-    else if (role === 'assistant') {
-      const message = parseAssistant(content, `${path}.content`, context);
-      calls = message.toolCalls;
-      messages.push(message);
-    } else if (role === 'system') messages.push(...systemMessage(content, `${path}.content`));
-    else throw invalidField(`${path}.role`, '"user", "assistant" or "system"', role);
-  });
-  if (messages.at(-1)?.role === 'assistant') {
-    throw unsupported(
-      `messages[${value.length - 1}]`,
-      'the last message is the assistant’s and a started answer cannot be continued; end with a user message',
-    );
-  }
-  return messages;
-}
-
-function parseUser(content: JsonValue | undefined, path: string, calls: readonly ToolCall[], context: BlockContext): readonly Message[] {
+export function parseUser(
+  content: JsonValue | undefined,
+  path: string,
+  calls: readonly ToolCall[],
+  context: BlockContext,
+): readonly Message[] {
   const results: ToolMessage[] = [];
   let text: string | null = null;
   eachBlock(content, path, (block, type, at) => {
@@ -58,7 +40,7 @@ function parseUser(content: JsonValue | undefined, path: string, calls: readonly
 
 function parseToolResult(block: JsonObject, path: string, context: BlockContext): ToolMessage {
   const isError = optionalBoolean(block, 'is_error', false);
-  const text = resultText(member(block, 'content') ?? '', `${path}.content`, context.tools);
+  const text = resultText(member(block, 'content') ?? '', `${path}.content`, context);
   return {
     role: 'tool',
     content: isError ? markError(text) : text,
@@ -74,16 +56,17 @@ function markError(text: string): string {
 }
 
 /** Text blocks joined, each run of references replaced by the definitions of the tools. */
-function resultText(content: JsonValue, path: string, tools: ReadonlyMap<string, ToolDefinition>): string {
+function resultText(content: JsonValue, path: string, context: BlockContext): string {
   let text = '';
   let references: string[] = [];
   const flush = (): void => {
-    if (references.length > 0) text += expandToolReferences(references, tools, path);
+    if (references.length > 0) text += expandToolReferences(references, context.tools, path);
     references = [];
   };
   eachBlock(content, path, (block, type, at) => {
     if (type === 'tool_reference') {
       references.push(blockString(block, 'tool_name', at));
+      context.references.push(references.at(-1)!);
       return;
     }
     if (type !== 'text') throw unknownBlock(type, at, 'text and tool_reference');
@@ -94,7 +77,7 @@ function resultText(content: JsonValue, path: string, tools: ReadonlyMap<string,
   return text;
 }
 
-function parseAssistant(content: JsonValue | undefined, path: string, context: BlockContext): AssistantMessage {
+export function parseAssistant(content: JsonValue | undefined, path: string, context: BlockContext): AssistantMessage {
   let text: string | null = null;
   let reasoning: string | null = null;
   let turnHint: string | null = null;

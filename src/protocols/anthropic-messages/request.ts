@@ -1,12 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
+import type { SystemMessage } from '../../canonical/message.js';
 import type { TurnRequest } from '../../canonical/turn.js';
 import { GatewayError } from '../../errors.js';
 import type { ParseOptions } from '../protocol.js';
 import { invalidField, isIdle, member, optionalBoolean, optionalObject, requiredString, unsupported } from '../request-fields.js';
+import { PerMemo } from '../request-memo.js';
 import { parseSampling, parseStopStrings, parseTemplateKwargs, refuseUnsupported } from '../sampling-fields.js';
-import { parseMessages } from './blocks.js';
-import { systemMessage } from './text.js';
-import { parseTools } from './tools.js';
+import { type KnownEntries, parseHistory } from './history.js';
+import { type KnownSystemTexts, knownSystemMessage, systemMessage } from './text.js';
+import { type KnownTools, parseTools } from './tools.js';
+
+interface Known {
+  readonly entries: KnownEntries;
+  readonly tools: KnownTools;
+  readonly systemTexts: KnownSystemTexts;
+}
+const KNOWN = new PerMemo((): Known => ({ entries: new WeakMap(), tools: new WeakMap(), systemTexts: [] }));
 
 /**
  * Reads a Messages request, or the body of count_tokens, which is the same without `max_tokens`. Betas, cache markers,
@@ -17,17 +26,19 @@ export function parseMessagesRequest(body: JsonObject, options: ParseOptions): T
   refuseUnsupported(body);
   refuseForms(body);
   const model = requiredString(body, 'model');
-  const tools = parseTools(body);
+  const known = options.memo === undefined ? undefined : KNOWN.of(options.memo);
+  const { byName, split } = parseTools(body, known?.tools);
   const choice = parseToolChoice(member(body, 'tool_choice'));
-  const messages = parseMessages(body.get('messages'), { ...options, tools: tools.byName });
+  const { messages, references } = parseHistory(body.get('messages'), options, byName, known?.entries);
+  const tools = split(references);
   return {
     protocol: 'anthropic-messages',
     model,
-    messages: [...systemMessage(member(body, 'system') ?? '', 'system'), ...messages],
+    messages: [...parseSystem(member(body, 'system') ?? '', known), ...messages],
     tools: tools.head,
     deferredTools: tools.deferred,
     toolChoice: choice.mode,
-    parallelToolCalls: tools.byName.size === 0 || choice.parallel,
+    parallelToolCalls: byName.size === 0 || choice.parallel,
     templateKwargs: parseTemplateKwargs(body),
     sampling: parseSampling(body),
     stopStrings: parseStopStrings(body, 'stop_sequences'),
@@ -37,6 +48,9 @@ export function parseMessagesRequest(body: JsonObject, options: ParseOptions): T
     topLogprobs: null,
   };
 }
+
+const parseSystem = (system: JsonValue, known: Known | undefined): readonly SystemMessage[] =>
+  known === undefined ? systemMessage(system, 'system') : knownSystemMessage(system, 'system', known.systemTexts);
 
 /** Only the new messages of a thread are sent, so ignoring the member would sample on a fragment of the history. */
 function refuseThreads(body: JsonObject): void {

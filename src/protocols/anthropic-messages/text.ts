@@ -33,13 +33,36 @@ export const unknownBlock = (type: string, path: string, known: string): Error =
 
 /** One message of the text blocks joined without a separator, each without Claude Code's billing line; none where that is empty. */
 export function systemMessage(content: JsonValue | undefined, path: string): readonly SystemMessage[] {
-  let text = '';
+  return messageOf(systemTexts(content, path));
+}
+
+/** Messages of system text by its parts: the newest few, because each client has few and sends them with all requests. */
+export type KnownSystemTexts = { readonly texts: readonly string[]; readonly message: readonly SystemMessage[] }[];
+
+const KNOWN_MAX = 8;
+
+/** As {@link systemMessage}; equal parts give the same message. */
+export function knownSystemMessage(content: JsonValue | undefined, path: string, known: KnownSystemTexts): readonly SystemMessage[] {
+  const texts = systemTexts(content, path);
+  const before = known.find((it) => it.texts.length === texts.length && it.texts.every((text, i) => text === texts[i]));
+  if (before !== undefined) return before.message;
+  const message = messageOf(texts);
+  if (known.unshift({ texts, message }) > KNOWN_MAX) known.pop();
+  return message;
+}
+
+function systemTexts(content: JsonValue | undefined, path: string): readonly string[] {
+  const texts: string[] = [];
   eachBlock(content, path, (block, type, at) => {
     if (type !== 'text') throw unknownBlock(type, at, 'text');
-    text += withoutBilling(blockString(block, 'text', at));
+    const text = withoutBilling(blockString(block, 'text', at));
+    if (text !== '') texts.push(text);
   });
-  return text === '' ? [] : [{ role: 'system', content: text }];
+  return texts;
 }
+
+const messageOf = (texts: readonly string[]): readonly SystemMessage[] =>
+  texts.length === 0 ? [] : [{ role: 'system', content: texts.length === 1 ? texts[0]! : texts.join('') }];
 
 const BILLING = 'x-anthropic-billing-header:';
 

@@ -1,18 +1,37 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
 import type { ToolDefinition } from '../../canonical/message.js';
 import { type ListedTool, type SplitTools, splitTools } from '../deferred-tools.js';
 import { invalidField, member, optionalArray, shown, unsupported } from '../request-fields.js';
 import { toolDefinition } from '../tool-definition.js';
 
-/** A request's tools by place and by name. */
-export interface RequestTools extends SplitTools {
+/** The tools of a request, before it is known which of them messages refer to. */
+export interface RequestTools {
   readonly byName: ReadonlyMap<string, ToolDefinition>;
+  /** The same lists as the last time where they say the same. */
+  readonly split: (references: ReadonlySet<string>) => SplitTools;
+}
+export type KnownTools = WeakMap<readonly JsonValue[], RequestTools>;
+
+/** @param known tools by their JSON */
+export function parseTools(body: JsonObject, known?: KnownTools): RequestTools {
+  const list = optionalArray(body, 'tools');
+  const before = known?.get(list);
+  if (before !== undefined) return before;
+  const tools = requestTools(list.map(parseTool));
+  known?.set(list, tools);
+  return tools;
 }
 
-export function parseTools(body: JsonObject): RequestTools {
-  const listed = optionalArray(body, 'tools').map(parseTool);
-  const byName = new Map(listed.map((tool) => [tool.definition.name, tool.definition]));
-  return { ...splitTools(listed, referencedTools(body)), byName };
+function requestTools(listed: readonly ListedTool[]): RequestTools {
+  let last: SplitTools | null = null;
+  return {
+    byName: new Map(listed.map((tool) => [tool.definition.name, tool.definition])),
+    split: (references) => {
+      const split = splitTools(listed, references);
+      if (last === null || split.head.length !== last.head.length || split.head.some((tool, i) => tool !== last!.head[i])) last = split;
+      return last;
+    },
+  };
 }
 
 function parseTool(tool: JsonValue, i: number): ListedTool {
@@ -27,20 +46,3 @@ function parseTool(tool: JsonValue, i: number): ListedTool {
   }
   return { definition: toolDefinition(tool, 'input_schema', path), deferred: tool.get('defer_loading') === true };
 }
-
-/** Names of all tools that results refer to. Shapes are not checked here: reading the messages does it. */
-function referencedTools(body: JsonObject): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const message of blocksOf(body.get('messages'))) {
-    for (const block of blocksOf(message.get('content'))) {
-      if (block.get('type') !== 'tool_result') continue;
-      for (const part of blocksOf(block.get('content'))) {
-        const name = part.get('type') === 'tool_reference' ? part.get('tool_name') : undefined;
-        if (typeof name === 'string') names.add(name);
-      }
-    }
-  }
-  return names;
-}
-
-const blocksOf = (value: JsonValue | undefined): readonly JsonObject[] => (isJsonArray(value) ? value.filter(isJsonObject) : []);

@@ -4,13 +4,20 @@ import { GatewayError } from '../../errors.js';
 import { invalidField, member, shown, unsupported } from '../request-fields.js';
 import { toolCall } from '../tool-arguments.js';
 
-/** Reads `messages` of a Chat request, in the shapes that real clients send. */
-export function parseMessages(value: JsonValue | undefined): readonly Message[] {
+/**
+ * Reads `messages` of a Chat request, in the shapes that real clients send.
+ * @param known messages by their JSON, of which alone they depend
+ */
+export function parseMessages(value: JsonValue | undefined, known?: WeakMap<JsonObject, Message>): readonly Message[] {
   if (!isJsonArray(value) || value.length === 0) throw invalidField('messages', 'a list of at least one message', value);
   return value.map((item, i) => {
     const path = `messages[${i}]`;
     if (!isJsonObject(item)) throw invalidField(path, 'an object', item);
-    return parseMessage(item, path);
+    const before = known?.get(item);
+    if (before !== undefined) return before;
+    const message = parseMessage(item, path);
+    known?.set(item, message);
+    return message;
   });
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../canonical/json-value.js';
-import type { ToolDefinition } from '../../canonical/message.js';
+import type { Message, ToolDefinition } from '../../canonical/message.js';
 import type { SamplingFields, TurnRequest } from '../../canonical/turn.js';
+import type { ParseOptions } from '../protocol.js';
 import {
   invalidField,
   isIdle,
@@ -13,6 +14,7 @@ import {
   shown,
   unsupported,
 } from '../request-fields.js';
+import { PerMemo } from '../request-memo.js';
 import { parseSampling, parseStopStrings, parseTemplateKwargs, refuseUnsupported } from '../sampling-fields.js';
 import { toolDefinition } from '../tool-definition.js';
 import { parseMessages } from './messages.js';
@@ -20,16 +22,23 @@ import { parseMessages } from './messages.js';
 /** OpenAI's bound. */
 const MAX_TOP_LOGPROBS = 20;
 
+interface Known {
+  readonly messages: WeakMap<JsonObject, Message>;
+  readonly tools: WeakMap<readonly JsonValue[], readonly ToolDefinition[]>;
+}
+const KNOWN = new PerMemo((): Known => ({ messages: new WeakMap(), tools: new WeakMap() }));
+
 /** Reads a Chat request. Unknown members are ignored, what would change the sample and cannot be honoured is refused by name. */
-export function parseChatRequest(body: JsonObject): TurnRequest {
+export function parseChatRequest(body: JsonObject, { memo }: ParseOptions): TurnRequest {
+  const known = memo === undefined ? undefined : KNOWN.of(memo);
   refuseUnsupported(body);
   refuseForms(body);
   const model = requiredString(body, 'model');
-  const tools = optionalArray(body, 'tools').map(parseTool);
+  const tools = parseTools(optionalArray(body, 'tools'), known);
   return {
     protocol: 'openai-chat',
     model,
-    messages: parseMessages(body.get('messages')),
+    messages: parseMessages(body.get('messages'), known?.messages),
     tools,
     toolChoice: parseToolChoice(member(body, 'tool_choice')),
     parallelToolCalls: tools.length === 0 || optionalBoolean(body, 'parallel_tool_calls', true),
@@ -54,6 +63,14 @@ function refuseForms(body: JsonObject): void {
   if (!isIdle(body.get('functions'))) throw unsupported('functions', 'offer functions as `tools`');
   const legacyChoice = member(body, 'function_call') ?? 'auto';
   if (legacyChoice !== 'auto' && legacyChoice !== 'none') throw unsupported('function_call', 'a call cannot be forced');
+}
+
+function parseTools(list: readonly JsonValue[], known: Known | undefined): readonly ToolDefinition[] {
+  const before = known?.tools.get(list);
+  if (before !== undefined) return before;
+  const tools = list.map(parseTool);
+  known?.tools.set(list, tools);
+  return tools;
 }
 
 function parseTool(tool: JsonValue, i: number): ToolDefinition {
