@@ -77,7 +77,7 @@ async function sampleAndAnswer(
     context.metrics.turnWaitSeconds.observe({ stage: 'engine' }, outcome.engineMs / 1000);
     if (!outcome.ok) {
       const reason = answer.gone.aborted ? 'client_gone' : 'engine_failed';
-      pending.discard(reason);
+      pending.discard(reason, outcome.failure.sampledTokens ?? 0);
       countTurn(turn, reason);
       answer.fail(failureValue(outcome.failure, session), request.stream);
       return;

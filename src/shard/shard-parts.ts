@@ -59,7 +59,10 @@ export function openParts(
   };
   const store = new SessionStore(settings, context.journal, {
     opened: (session) => send({ kind: 'opened', sessionId: session.id }),
-    closed: (session) => send({ kind: 'closed', sessionId: session.id }),
+    closed: (session) => {
+      engine.forget(session.id);
+      send({ kind: 'closed', sessionId: session.id });
+    },
   });
   const desk = new TrainerDesk({
     store,
