@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { parseJson } from '../canonical/json-parse.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../canonical/json-value.js';
-import { writeJson } from '../canonical/json-write.js';
+import { compactJson } from '../canonical/json-write.js';
 import { GatewayError } from '../errors.js';
 import { type LocalTime, localTime, parseLocalTime } from '../jinja/strftime.js';
 import { compileTemplate, type Template } from '../jinja/template.js';
@@ -46,14 +46,14 @@ function answer(line: string, templates: Map<string, Template>): string {
     if (!isJsonObject(request)) throw new GatewayError('invalid_json', 'a request is a JSON object on one line');
     id = request.get('id') ?? null;
     const text = render(request, templates);
-    return surrogateSafe(`{"id":${writeJson(id)},"ok":true,"text":${writeJson(text)}}`);
+    return surrogateSafe(`{"id":${compactJson(id)},"ok":true,"text":${compactJson(text)}}`);
   } catch (error) {
     const code = error instanceof GatewayError ? error.code : 'invalid_json';
     const failure = new Map<string, JsonValue>([
       ['code', code],
       ['message', messageOf(error)],
     ]);
-    return surrogateSafe(`{"id":${writeJson(id)},"ok":false,"error":${writeJson(failure)}}`);
+    return surrogateSafe(`{"id":${compactJson(id)},"ok":false,"error":${compactJson(failure)}}`);
   }
 }
 
