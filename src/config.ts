@@ -129,6 +129,12 @@ export const SETTING_TREE = {
       64 * 1024 * 1024 * 1024,
       'Bytes of all bodies being received; one more body is refused as overloaded.',
     ),
+    rememberedBytes: integer(
+      256 * 1024 * 1024,
+      0,
+      64 * 1024 * 1024 * 1024,
+      'Request bodies that a shard remembers to read only what is new in the next; the oldest is forgotten first.',
+    ),
     openCalls: integer(20_000, 1, 1_000_000, 'Agent calls in work; one more is refused as overloaded.'),
     queue: integer(10_000, 1, 1_000_000, 'Turns of a shard that wait for a place at the engine; one more is refused as overloaded.'),
     pendingTurns: integer(256, 1, 100_000, 'Turns in work of one session; one more is refused as overloaded.'),

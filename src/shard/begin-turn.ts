@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import type { Sampling, TurnRequest } from '../canonical/turn.js';
 import { GatewayError } from '../errors.js';
 import type { PlainSpans } from '../rendering/encoder-added-tokens.js';
@@ -132,9 +131,6 @@ export function turnSampling(session: Session, request: TurnRequest, roomTokens:
     stopTokenIds: callEnd === null ? model.stopTokenIds : [...model.stopTokenIds, callEnd],
   });
 }
-
-/** Names a body: equal for a retry of it, within one session. */
-export const bodyDigest = (protocol: string, body: Uint8Array): string => `${protocol}:${body.byteLength}:${crc32(body).toString(36)}`;
 
 /** Holds what the template said for a turn; what its base said is not needed again on this branch. */
 export function rememberPromptText(session: Session, turn: TurnRecord, text: string): void {

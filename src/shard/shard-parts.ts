@@ -4,6 +4,7 @@ import type { LoadedModel } from '../rendering/model.js';
 import { type Log, sessionTag } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { FromShard, ServedModel } from './messages.js';
+import { RequestReaders } from './request-readers.js';
 import { SessionStore } from './session-store.js';
 import type { ShardContext } from './shard-context.js';
 import type { ShardStart } from './shard-start.js';
@@ -16,6 +17,7 @@ const CONTEXT_TOKENS_UNKNOWN = 1_000_000;
 /** What a shard is made of once its model is loaded. */
 export interface ShardParts {
   readonly context: ShardContext;
+  readonly requests: RequestReaders;
   readonly store: SessionStore;
   readonly desk: TrainerDesk;
 }
@@ -57,9 +59,11 @@ export function openParts(
       return known.length === 0 ? CONTEXT_TOKENS_UNKNOWN : Math.min(...known);
     },
   };
+  const requests = new RequestReaders(settings, context.signatures);
   const store = new SessionStore(settings, context.journal, {
     opened: (session) => send({ kind: 'opened', sessionId: session.id }),
     closed: (session) => {
+      requests.forget(session.id);
       engine.forget(session.id);
       send({ kind: 'closed', sessionId: session.id });
     },
@@ -69,7 +73,7 @@ export function openParts(
     context,
     onFinished: () => send({ kind: 'finished' }),
   });
-  const parts = { context, store, desk };
+  const parts = { context, requests, store, desk };
   engine.onChange(() => {
     send({ kind: 'engines', engines: engine.states() });
     send({ kind: 'ready', model: servedModel(context) });

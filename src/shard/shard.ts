@@ -4,11 +4,10 @@ import { type ErrorValue, GatewayError } from '../errors.js';
 import { formatTokenCount } from '../protocols/anthropic-messages.js';
 import type { Protocol } from '../protocols/protocol.js';
 import { createProtocols, type Protocols } from '../protocols/registry.js';
-import { parseBody } from '../protocols/request-body.js';
 import { type LoadedModel, loadModel } from '../rendering/model.js';
 import { createLog, errorFields, type Log, sessionTag } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
-import { bodyDigest, preparePrompt } from './begin-turn.js';
+import { preparePrompt } from './begin-turn.js';
 import { CallAnswer } from './call-answer.js';
 import type { AgentCall, FromShard, ToShard } from './messages.js';
 import { Outbox } from './outbox.js';
@@ -142,9 +141,9 @@ export class Shard {
   async #serve(call: AgentCall, protocol: Protocol, answer: CallAnswer, seen: (request: TurnRequest) => void): Promise<void> {
     const parts = this.#parts;
     if (parts === null) throw new GatewayError('overloaded', 'The gateway is still loading the model: try again.');
-    const { context, store } = parts;
+    const { context, requests, store } = parts;
     const startedMs = performance.now();
-    const asked = parseRequest(call, protocol, context);
+    const { request: asked, digest, keep } = requests.read(call, protocol);
     context.metrics.turnStageSeconds.observe({ stage: 'parse' }, (performance.now() - startedMs) / 1000);
     seen(asked);
     refuseOtherModel(asked.model, context);
@@ -156,9 +155,9 @@ export class Shard {
       return;
     }
     const session = opened(store.enter(call.sessionKey, nowMs));
+    keep();
     const onWire = context.settings.wire.tokenIds || session.created.tokenIdsOnWire;
     const request = onWire ? { ...asked, returnTokenIds: true } : asked;
-    const digest = bodyDigest(call.protocol, call.body);
     const retried = call.retryCount > 0 ? retriedTurn(session, digest) : null;
     const turn = { request, session, protocol, answer, context, receivedAtMs: call.receivedAtMs };
     if (retried !== null) await retryTurn(turn, retried);
@@ -172,12 +171,6 @@ export class Shard {
 }
 
 const INTERNAL: ErrorValue = { code: 'internal_error', message: 'The gateway failed at this call; its log has the details.' };
-
-function parseRequest(call: AgentCall, protocol: Protocol, { settings, signatures }: ShardContext): TurnRequest {
-  return protocol.parseRequest(parseBody(call.body, settings.limits.jsonDepth), {
-    verifySignature: (signature) => signatures.verify(call.sessionKey, signature),
-  });
-}
 
 function refuseOtherModel(name: string, { settings, modelName }: ShardContext): void {
   if (settings.models.strict && name !== modelName()) {
