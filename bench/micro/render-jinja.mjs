@@ -158,18 +158,21 @@ function ourTimes(name) {
 const theirs = pythonTimes();
 const logs = [];
 console.log('template                             ours ms  jinja2 ms  ratio  compile ms (first, warm, jinja2)  characters');
-largest.forEach((name, index) => {
+for (const [index, name] of largest.entries()) {
   const ours = ourTimes(name);
   const python = theirs?.[index];
   const label = name.replace(/\.jinja$/, '').padEnd(36);
-  if (ours.error) return console.log(`${label} refuses the history: ${ours.error}${python ? `, as jinja2 (${python.error})` : ''}`);
+  if (ours.error) {
+    console.log(`${label} refuses the history: ${ours.error}${python ? `, as jinja2 (${python.error})` : ''}`);
+    continue;
+  }
   const ratio = python ? ours.ms / python.ms : Number.NaN;
   if (python) logs.push(Math.log(ratio));
   const compile = `${ours.compile.toFixed(1)}, ${ours.compileWarm.toFixed(1)}, ${python?.compile.toFixed(1) ?? '-'}`;
   console.log(
     `${label} ${ours.ms.toFixed(1).padStart(7)} ${(python?.ms.toFixed(1) ?? '-').padStart(10)} ${ratio.toFixed(2).padStart(6)}  ${compile.padStart(32)}  ${ours.length}`,
   );
-});
+}
 if (logs.length > 0)
   console.log(
     `geometric mean of the ratios: ${Math.exp(logs.reduce((a, b) => a + b, 0) / logs.length).toFixed(2)} (over ${logs.length} templates; ${MESSAGES} messages, ${TOOLS} tools)`,

@@ -1,39 +1,26 @@
-import { directMethod, getAttribute, getItem } from './attributes.js';
+import { getAttribute, getItem } from './attributes.js';
 import { BINARY, compareValues } from './binary.js';
 import { equal } from './compare.js';
+import { compileCall, compileFilter, compileTest } from './compile-call.js';
+import { compileName } from './compile-variable.js';
 import { constantValue, isWritable } from './constant-fold.js';
 import { DICT_METHODS } from './container-methods.js';
-import { findFilter } from './filters.js';
-import { callValue } from './globals.js';
-import { each, slice } from './iterate.js';
+import { slice } from './iterate.js';
 import type { Place, Recorder } from './iteration-record.js';
-import type { Arguments, CallNode, Expression } from './nodes.js';
-import type { Kwargs, StrDict, Value } from './object.js';
-import { checkedText, negate, positive, truthy } from './operators.js';
-import { PythonError, raise, typeError } from './python-error.js';
-import { conditionTreatment, isContextName, nameOrigin, ownerOf, treatment } from './record-scope.js';
+import type { Expression } from './nodes.js';
+import type { StrDict, Value } from './object.js';
+import { checkedText, negate, positive } from './operators.js';
+import { PythonError } from './python-error.js';
+import { conditionTreatment, treatment } from './record-scope.js';
 import { str } from './repr.js';
 import type { Frame } from './runtime.js';
 import { guardScope, type Scope } from './scope.js';
-import { findTest } from './tests.js';
 import { tracing } from './tracing.js';
-import { typeName } from './type-names.js';
-import { dictEntries, isDict, isStr, makeDict, strText, Tuple, Undefined, undefinedName } from './values.js';
+import { truthy } from './truth.js';
+import { makeDict, Tuple, Undefined } from './values.js';
 
 export type Evaluate = (frame: Frame) => Value;
 export type Condition = (frame: Frame) => boolean;
-
-/** Reads a variable; `undefined` where it has no value. */
-export function compileRead(ident: string, scope: Scope): (frame: Frame) => Value | undefined {
-  const { depth, index } = scope.fn.slot(ident);
-  if (depth === 0) return (frame) => frame.vars[index];
-  if (depth === 1) return (frame) => frame.parent!.vars[index];
-  return (frame) => {
-    let at = frame;
-    for (let level = 0; level < depth; level++) at = at.parent!;
-    return at.vars[index];
-  };
-}
 
 /** Expressions that jinja2 computes at compile time where it can. */
 const FOLDED: ReadonlySet<Expression['kind']> = new Set([
@@ -176,40 +163,6 @@ export function compileCondition(node: Expression, scope: Scope): Condition {
   return (frame) => truthy(value(frame));
 }
 
-/** Reads a variable from where it comes: while recording, one from outside becomes a guard. */
-export function compileVariable(name: string, scope: Scope): (frame: Frame) => Value | undefined {
-  const ident = scope.symbols.ref(name);
-  if (scope.guard && isContextName(ownerOf(scope.symbols, ident), ident, name)) return (frame) => frame.rt.resolve(name);
-  if (scope.record === null || nameOrigin(name, scope) !== 'outside') return compileRead(ident, scope);
-  return compileKept(compileVariable(name, guardScope(scope)), scope.record.at);
-}
-
-/** A read whose result the recorder of the iteration keeps as a guard. */
-export function compileKept(read: (frame: Frame) => Value | undefined, at: Place): (frame: Frame) => Value | undefined {
-  return () => (tracing.tracer as Recorder).value(read, at);
-}
-
-function compileName(name: string, scope: Scope): Evaluate {
-  if (scope.guard) {
-    const read = compileVariable(name, scope);
-    return (frame) => {
-      const value = read(frame);
-      return value === undefined ? undefinedName(name) : value;
-    };
-  }
-  const read = compileRead(scope.symbols.ref(name), scope);
-  const { depth, index } = scope.fn.slot(scope.symbols.ref(name));
-  if (depth === 0)
-    return (frame) => {
-      const value = frame.vars[index];
-      return value === undefined ? undefinedName(name) : value;
-    };
-  return (frame) => {
-    const value = read(frame);
-    return value === undefined ? undefinedName(name) : value;
-  };
-}
-
 function compileConditional(node: Expression & { kind: 'conditional' }, scope: Scope): Evaluate {
   const [test, yes] = [compileCondition(node.test, scope), compileExpression(node.yes, scope)];
   if (node.otherwise !== null) {
@@ -276,111 +229,4 @@ function compileItem(node: Expression & { kind: 'item' }, scope: Scope): Evaluat
     part === null ? constant(null) : compileExpression(part, scope),
   ) as [Evaluate, Evaluate, Evaluate];
   return (frame) => slice(object(frame), start(frame), stop(frame), step(frame));
-}
-
-interface CompiledArguments {
-  readonly args: (frame: Frame) => Value[];
-  readonly kwargs: (frame: Frame) => Kwargs;
-}
-
-const noKwargs = (): null => null;
-
-function compileArguments(node: Arguments, scope: Scope, name: string): CompiledArguments {
-  const fixed = node.args.map((arg) => compileExpression(arg, scope));
-  const dynArgs = node.dynArgs && compileExpression(node.dynArgs, scope);
-  const named = node.kwargs.map(({ key, value }) => ({ key, value: compileExpression(value, scope) }));
-  const dynKwargs = node.dynKwargs && compileExpression(node.dynKwargs, scope);
-  const repeated = named.find(({ key }, index) => named.findIndex((other) => other.key === key) !== index);
-  if (repeated) throw new PythonError('SyntaxError', `keyword argument repeated: ${repeated.key}`);
-  const args = (frame: Frame): Value[] => {
-    const values = fixed.map((arg) => arg(frame));
-    if (dynArgs) values.push(...spread(dynArgs(frame), name));
-    return values;
-  };
-  if (named.length === 0 && !dynKwargs) return { args, kwargs: noKwargs };
-  const kwargs = (frame: Frame): Kwargs => {
-    const values = new Map<string, Value>();
-    for (const { key, value } of named) values.set(key, value(frame));
-    if (dynKwargs) addKwargs(values, dynKwargs(frame), name);
-    return values.size === 0 ? null : values;
-  };
-  return { args, kwargs };
-}
-
-function spread(value: Value, name: string): Iterable<Value> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'string'))
-    typeError(`${name}() argument after * must be an iterable, not ${typeName(value)}`);
-  return each(value);
-}
-
-function addKwargs(values: Map<string, Value>, more: Value, name: string): void {
-  if (more instanceof Undefined) more.fail();
-  if (!isDict(more)) typeError(`${name}() argument after ** must be a mapping, not ${typeName(more)}`);
-  for (const [key, value] of dictEntries(more)) {
-    if (!isStr(key)) typeError('keywords must be strings');
-    if (values.has(strText(key))) typeError(`${name}() got multiple values for keyword argument '${strText(key)}'`);
-    values.set(strText(key), value);
-  }
-}
-
-/** A filter on the value that `object` gives. */
-export function compileFilter(node: Expression & { kind: 'filter' }, scope: Scope, object: Evaluate): Evaluate {
-  const filter = findFilter(node.name);
-  if (!filter && !scope.soft) throw new PythonError('TemplateAssertionError', `No filter named '${node.name}'.`, node.line);
-  const { args, kwargs } = compileArguments(node, scope, node.name);
-  if (!filter)
-    return (frame) => {
-      object(frame);
-      return raise('TemplateRuntimeError', `No filter named '${node.name}' found.`);
-    };
-  const { run } = filter;
-  if (node.args.length === 0 && kwargs === noKwargs && !node.dynArgs) return (frame) => run(object(frame), [], null);
-  return (frame) => run(object(frame), args(frame), kwargs(frame));
-}
-
-function compileTest(node: Expression & { kind: 'test' }, scope: Scope): Evaluate {
-  const test = findTest(node.name);
-  if (!test && !scope.soft) throw new PythonError('TemplateAssertionError', `No test named '${node.name}'.`, node.line);
-  const object = compileExpression(node.node, scope);
-  const { args, kwargs } = compileArguments(node, scope, node.name);
-  if (!test)
-    return (frame) => {
-      object(frame);
-      return raise('TemplateRuntimeError', `No test named '${node.name}' found.`);
-    };
-  if (node.args.length === 0 && kwargs === noKwargs && !node.dynArgs) return (frame) => test(object(frame), [], null);
-  return (frame) => test(object(frame), args(frame), kwargs(frame));
-}
-
-/** A call; `caller`, where given, becomes the keyword argument of that name. */
-export function compileCall(node: CallNode, scope: Scope, caller: Evaluate | null): Evaluate {
-  if (caller && node.kwargs.some(({ key }) => key === 'caller'))
-    throw new PythonError('SyntaxError', 'keyword argument repeated: caller', node.line);
-  const { args, kwargs: ownKwargs } = compileArguments(node, scope, 'function');
-  const kwargs: (frame: Frame) => Kwargs = caller ? (frame) => withCaller(ownKwargs(frame), caller(frame)) : ownKwargs;
-  if (node.node.kind !== 'attribute') {
-    const callee = compileExpression(node.node, scope);
-    return (frame) => {
-      const { line } = frame.rt;
-      const value = callValue(callee(frame), args(frame), kwargs(frame));
-      frame.rt.line = line;
-      return value;
-    };
-  }
-  const object = compileExpression(node.node.node, scope);
-  const name = node.node.attr;
-  return (frame) => {
-    const self = object(frame);
-    const method = directMethod(self, name);
-    if (method) return method(self, args(frame), kwargs(frame));
-    const { line } = frame.rt;
-    const value = callValue(getAttribute(self, name), args(frame), kwargs(frame));
-    frame.rt.line = line;
-    return value;
-  };
-}
-
-function withCaller(kwargs: Kwargs, caller: Value): Kwargs {
-  if (kwargs?.has('caller')) typeError("function() got multiple values for keyword argument 'caller'");
-  return new Map([...(kwargs ?? []), ['caller', caller]]);
 }

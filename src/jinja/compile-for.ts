@@ -1,16 +1,8 @@
+import { compileStore } from './compile-assign.js';
 import { type Condition, compileCondition, compileExpression } from './compile-expression.js';
-import {
-  type Blocks,
-  BREAK,
-  compileBody,
-  compileEnter,
-  compileLeave,
-  compileStore,
-  type Execute,
-  type Flow,
-  NORMAL,
-  type Store,
-} from './compile-statement.js';
+import { compileEnter, compileLeave } from './compile-frame.js';
+import { compileBody } from './compile-statement.js';
+import { type Blocks, BREAK, type Execute, type Flow, NORMAL, type Store } from './flow.js';
 import { iterate, PyIterator } from './iterate.js';
 import { applyWrites, holds, Recorder } from './iteration-record.js';
 import { LoopContext } from './loop-context.js';

@@ -1,5 +1,7 @@
 import { compileExpression } from './compile-expression.js';
-import { type Blocks, compileBody, compileEnter } from './compile-statement.js';
+import { compileEnter } from './compile-frame.js';
+import { compileBody } from './compile-statement.js';
+import type { Blocks } from './flow.js';
 import type { MacroCode } from './macro.js';
 import type { CallBlockNode, MacroNode } from './nodes.js';
 import { PythonError } from './python-error.js';

@@ -1,38 +1,16 @@
-import {
-  compileCall,
-  compileCondition,
-  compileExpression,
-  compileFilter,
-  compileKept,
-  compileRead,
-  compileVariable,
-  type Evaluate,
-} from './compile-expression.js';
+import { compileAssign, compileStore } from './compile-assign.js';
+import { compileCall } from './compile-call.js';
+import { compileAssignBlock, compileBlockUse, compileFilterBlock, compileWith } from './compile-capture.js';
+import { compileCondition, compileExpression, type Evaluate } from './compile-expression.js';
 import { compileFor } from './compile-for.js';
 import { compileMacro } from './compile-macro.js';
 import { constantValue } from './constant-fold.js';
-import { unpack } from './globals.js';
+import { type Blocks, BREAK, CONTINUE, type Execute, NORMAL } from './flow.js';
 import { Macro } from './macro.js';
-import { Namespace } from './namespace.js';
-import type { Expression, IfNode, Node, Statement } from './nodes.js';
-import { children } from './nodes.js';
-import type { Value } from './object.js';
-import { PythonError, raise, typeError } from './python-error.js';
-import { isContextName, levelOf } from './record-scope.js';
+import type { Expression, IfNode, Statement } from './nodes.js';
+import { PythonError, typeError } from './python-error.js';
 import { str } from './repr.js';
-import type { Frame } from './runtime.js';
-import { guardScope, innerScope, type Scope, softScope } from './scope.js';
-import type { Load } from './symbols.js';
-
-/** How a statement ended. */
-export const NORMAL = 0;
-export const BREAK = 1;
-export const CONTINUE = 2;
-export type Flow = typeof NORMAL | typeof BREAK | typeof CONTINUE;
-export type Execute = (frame: Frame) => Flow;
-export type Store = (frame: Frame, value: Value) => void;
-/** Blocks by name; filled while the template is compiled. */
-export type Blocks = Map<string, (frame: Frame) => void>;
+import { type Scope, softScope } from './scope.js';
 
 export function compileBody(statements: readonly Statement[], scope: Scope, blocks: Blocks): Execute {
   const steps = statements.map((statement) => compileStatement(statement, scope, blocks));
@@ -43,40 +21,6 @@ export function compileBody(statements: readonly Statement[], scope: Scope, bloc
       if (flow !== NORMAL) return flow;
     }
     return NORMAL;
-  };
-}
-
-/** Gives a frame's variables their first values. */
-export function compileEnter(scope: Scope): (frame: Frame) => void {
-  const steps: { readonly index: number; readonly read: (frame: Frame) => Value | undefined }[] = [];
-  for (const [ident, load] of scope.symbols.loads) {
-    if (load.kind === 'parameter') continue;
-    const { index } = scope.fn.slot(ident);
-    steps.push({ index, read: compileLoad(load, ident, scope) });
-  }
-  return (frame) => {
-    for (const { index, read } of steps) frame.vars[index] = read(frame);
-  };
-}
-
-function compileLoad(load: Load, ident: string, scope: Scope): (frame: Frame) => Value | undefined {
-  const { record, symbols } = scope;
-  if (load.kind === 'resolve') {
-    const { name } = load;
-    const resolve = (frame: Frame): Value | undefined => frame.rt.resolve(name);
-    // Where the name is only read, reading it is what is remembered.
-    return record === null || isContextName(symbols, ident, name) ? resolve : compileKept(resolve, record.at);
-  }
-  if (load.kind !== 'alias') return () => undefined;
-  if (record === null || levelOf(load.ident) >= record.level) return compileRead(load.ident, scope);
-  return compileKept(compileRead(load.ident, guardScope(scope)), record.at);
-}
-
-/** Takes a frame's variables away again. */
-export function compileLeave(scope: Scope): (frame: Frame) => void {
-  const slots = [...scope.symbols.loads.keys()].map((ident) => scope.fn.slot(ident).index);
-  return (frame) => {
-    for (const slot of slots) frame.vars[slot] = undefined;
   };
 }
 
@@ -201,147 +145,4 @@ function compileIf(node: IfNode, scope: Scope, blocks: Blocks): Execute {
     }
     return otherwise ? otherwise(frame) : NORMAL;
   };
-}
-
-/** Stores a value in a target. At the template's own level macros and blocks see it too. */
-export function compileStore(target: Expression, scope: Scope): Store {
-  if (target.kind === 'name') {
-    const { index } = scope.fn.slot(scope.symbols.ref(target.name));
-    if (!scope.toplevel)
-      return (frame, value) => {
-        frame.vars[index] = value;
-      };
-    const { name } = target;
-    return (frame, value) => {
-      frame.vars[index] = value;
-      frame.rt.vars.set(name, value);
-    };
-  }
-  if (target.kind === 'nsref') {
-    const read = compileVariable(target.name, scope);
-    const { attr } = target;
-    return (frame, value) => {
-      const namespace = read(frame);
-      if (!(namespace instanceof Namespace)) refuseNamespace();
-      namespace.set(attr, value);
-    };
-  }
-  const stores = children(target).map((part) => compileStore(part as Expression, scope));
-  return (frame, value) => {
-    const values = unpack(value, stores.length);
-    for (let index = 0; index < stores.length; index++) stores[index]!(frame, values[index]!);
-  };
-}
-
-function refuseNamespace(): never {
-  raise('TemplateRuntimeError', 'cannot assign attribute on non-namespace object');
-}
-
-function namespaceNames(node: Node): string[] {
-  return node.kind === 'nsref' ? [node.name] : children(node).flatMap(namespaceNames);
-}
-
-function compileAssign(node: Statement & { kind: 'assign' }, scope: Scope): Execute {
-  const checks = [...new Set(namespaceNames(node.target))].map((name) => compileVariable(name, scope));
-  const value = compileExpression(node.value, scope);
-  const store = compileStore(node.target, scope);
-  return (frame) => {
-    for (const check of checks) if (!(check(frame) instanceof Namespace)) refuseNamespace();
-    store(frame, value(frame));
-    return NORMAL;
-  };
-}
-
-/** Runs `body` with its output caught; `null` where it left by `break` or `continue`, which loses the text. */
-function caught(body: Execute, frame: Frame): { readonly text: string; readonly flow: Flow } {
-  let flow: Flow = NORMAL;
-  const text = frame.rt.capture(() => {
-    flow = body(frame);
-  });
-  return { text, flow };
-}
-
-function compileAssignBlock(node: Statement & { kind: 'assignblock' }, scope: Scope, blocks: Blocks): Execute {
-  const inner = innerScope(scope, 'same function');
-  inner.symbols.visitAll(node.body);
-  const [enter, leave, body] = [compileEnter(inner), compileLeave(inner), compileBody(node.body, inner, blocks)];
-  let text = '';
-  const filter = node.filter && compileFilterChain(node.filter, inner, () => text);
-  const store = compileStore(node.target, scope);
-  return (frame) => {
-    enter(frame);
-    const result = caught(body, frame);
-    if (result.flow !== NORMAL) return result.flow;
-    text = result.text;
-    store(frame, filter ? filter(frame) : result.text);
-    leave(frame);
-    return NORMAL;
-  };
-}
-
-/** A chain of filters whose innermost value is the text of a block. */
-function compileFilterChain(node: Expression & { kind: 'filter' }, scope: Scope, text: () => string): Evaluate {
-  const inner = node.node;
-  return compileFilter(node, scope, inner === null ? text : compileFilterChain(inner as Expression & { kind: 'filter' }, scope, text));
-}
-
-function compileFilterBlock(node: Statement & { kind: 'filterblock' }, scope: Scope, blocks: Blocks): Execute {
-  const inner = innerScope(scope, 'same function');
-  inner.symbols.visitAll(node.body);
-  inner.symbols.visit(node.filter);
-  const [enter, leave, body] = [compileEnter(inner), compileLeave(inner), compileBody(node.body, inner, blocks)];
-  let text = '';
-  const filter = compileFilterChain(node.filter, inner, () => text);
-  return (frame) => {
-    enter(frame);
-    const result = caught(body, frame);
-    if (result.flow !== NORMAL) return result.flow;
-    text = result.text;
-    frame.rt.out += str(filter(frame));
-    leave(frame);
-    return NORMAL;
-  };
-}
-
-function compileWith(node: Statement & { kind: 'with' }, scope: Scope, blocks: Blocks): Execute {
-  const inner = innerScope(scope, 'same function');
-  inner.symbols.visitAll(node.targets);
-  inner.symbols.visitAll(node.body);
-  const stores = node.targets.map((target) => compileStore(target, inner));
-  const values = node.values.map((value) => compileExpression(value, scope));
-  const [enter, leave, body] = [compileEnter(inner), compileLeave(inner), compileBody(node.body, inner, blocks)];
-  return (frame) => {
-    enter(frame);
-    for (let index = 0; index < stores.length; index++) stores[index]!(frame, values[index]!(frame));
-    const flow = body(frame);
-    if (flow === NORMAL) leave(frame);
-    return flow;
-  };
-}
-
-function compileBlockUse(node: Statement & { kind: 'block' }, scope: Scope, blocks: Blocks): Execute {
-  const visible = node.scoped ? visibleStores(scope) : [];
-  const { name, required } = node;
-  return (frame) => {
-    if (required) raise('TemplateRuntimeError', `Required block '${name}' not found`);
-    const { rt } = frame;
-    const outer = rt.vars;
-    if (visible.length > 0) {
-      rt.vars = new Map(outer);
-      for (const { name: variable, read } of visible) {
-        const value = read(frame);
-        if (value !== undefined) rt.vars.set(variable, value);
-      }
-    }
-    blocks.get(name)!(frame);
-    rt.vars = outer;
-    return NORMAL;
-  };
-}
-
-function visibleStores(scope: Scope): { name: string; read: (frame: Frame) => Value | undefined }[] {
-  const names = new Map<string, string>();
-  for (let symbols: Scope['symbols'] | null = scope.symbols; symbols; symbols = symbols.parent)
-    for (const name of symbols.stores) if (!names.has(name)) names.set(name, scope.symbols.ref(name));
-  return [...names].map(([name, ident]) => ({ name, read: compileRead(ident, scope) }));
 }

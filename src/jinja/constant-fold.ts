@@ -5,10 +5,11 @@ import { findFilter } from './filters.js';
 import { each, Range, slice } from './iterate.js';
 import { type Arguments, children, type Expression } from './nodes.js';
 import type { Kwargs, Value } from './object.js';
-import { negate, positive, truthy } from './operators.js';
+import { negate, positive } from './operators.js';
 import { PythonError } from './python-error.js';
 import { str } from './repr.js';
 import { findTest } from './tests.js';
+import { truthy } from './truth.js';
 import { dictEntries, isDict, isStr, Markup, makeDict, PyDict, strText, Tuple, Undefined } from './values.js';
 
 /** The value of an expression that jinja2 computes while it compiles, or `undefined`. */

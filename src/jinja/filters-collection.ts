@@ -5,11 +5,12 @@ import { runFilter } from './filters.js';
 import { each, iterate, length, PyIterator, reversed, slice, toList, tryIterate } from './iterate.js';
 import { indexOf } from './numbers.js';
 import type { Kwargs, List, Value } from './object.js';
-import { add, checkedText, floorDivide, modulo, truthy } from './operators.js';
+import { add, checkedText, floorDivide, modulo } from './operators.js';
 import { raise, typeError } from './python-error.js';
 import { repr, str } from './repr.js';
 import { runTest } from './tests.js';
 import { touched } from './tracing.js';
+import { truthy } from './truth.js';
 import { typeName } from './type-names.js';
 import { dictEntries, GroupTuple, isDict, isStr, strText, Tuple, Undefined } from './values.js';
 

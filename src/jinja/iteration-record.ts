@@ -1,4 +1,4 @@
-import type { Flow } from './compile-statement.js';
+import type { Flow } from './flow.js';
 import { type Expectation, expectationOf, isPlain, meets, type Surroundings } from './guard-value.js';
 import type { LoopContext } from './loop-context.js';
 import type { Namespace } from './namespace.js';

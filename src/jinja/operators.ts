@@ -1,7 +1,7 @@
 import { formatPercent } from './format-percent.js';
 import { escapeHtml } from './html.js';
 import { doubleOf, intOf, isFloat, makeFloat, makeInt } from './numbers.js';
-import { type List, PyObject, type Value } from './object.js';
+import type { List, Value } from './object.js';
 import { overLimit, raise, typeError } from './python-error.js';
 import { typeName } from './type-names.js';
 import { isStr, Markup, strText, Tuple, Undefined } from './values.js';
@@ -235,24 +235,4 @@ export function checkedText(text: string): string {
 function checkedList(items: Value[]): Value[] {
   if (items.length > MAX_LENGTH / 16) overLimit('items in one list', MAX_LENGTH / 16);
   return items;
-}
-
-/** `bool(value)`. */
-export function truthy(value: Value): boolean {
-  switch (typeof value) {
-    case 'boolean':
-      return value;
-    case 'string':
-      return value !== '';
-    case 'number':
-      return value !== 0;
-    case 'bigint':
-      return value !== 0n;
-    default:
-      if (value === null) return false;
-      if (Array.isArray(value)) return value.length > 0;
-      if (value instanceof Map) return value.size > 0;
-      if (value instanceof PyObject) return value.truthy();
-      return (value as { value: number }).value !== 0;
-  }
 }

@@ -1,6 +1,7 @@
 import { tokenize } from './lexer.js';
 import type { Expression, FilterNode, IfNode, Name, Signature, Statement } from './nodes.js';
-import { ExpressionParser, setContext } from './parse-expression.js';
+import { ExpressionParser } from './parse-expression.js';
+import { setContext } from './parse-primary.js';
 import { TokenStream } from './token-stream.js';
 
 /** Parses a template into its statements. Raises TemplateSyntaxError. */

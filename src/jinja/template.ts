@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../canonical/json-value.js';
-import { type Blocks, compileBody, compileEnter, type Execute } from './compile-statement.js';
+import { compileEnter } from './compile-frame.js';
+import { compileBody } from './compile-statement.js';
+import type { Blocks, Execute } from './flow.js';
 import { chatGlobals } from './globals.js';
 import { type BlockNode, children, type Node, type Statement } from './nodes.js';
 import { Callable, type Kwargs, PyObject, type StrDict, type Value } from './object.js';

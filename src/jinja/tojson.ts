@@ -5,9 +5,9 @@ import { ordered } from './compare.js';
 import { toList } from './iterate.js';
 import { indexOf, intOf } from './numbers.js';
 import type { Kwargs, List, Value } from './object.js';
-import { truthy } from './operators.js';
 import { typeError } from './python-error.js';
 import { str } from './repr.js';
+import { truthy } from './truth.js';
 import { typeName } from './type-names.js';
 import { dictEntries, isDict, isStr, Markup, type PyDict, strText, Tuple } from './values.js';
 
