@@ -1,7 +1,7 @@
 import type { DriftOutcome, ForkCause } from '../canonical/trace.js';
 import type { TreeNode } from './node.js';
 import type { PromptDelta, PromptSegment, RowLink, TurnRecord } from './turn.js';
-import { commonWithTurn, fullLength, owned } from './turn-ids.js';
+import { commonWithTurn, fullLength, owned, promptIds } from './turn-ids.js';
 
 /** See design §5: `auto` keeps sampled ids where the template still says the same, `verbatim` always, `rerender` never. */
 export type HistoryPolicy = 'auto' | 'verbatim' | 'rerender';
@@ -88,6 +88,12 @@ function holderOf(turn: TurnRecord, length: number): TurnRecord {
   let holder = turn;
   while (holder.base !== null && length <= holder.baseLength) holder = holder.base;
   return holder;
+}
+
+/** The same prompt compared anew, after a turn above it lost its place. */
+export function remeasureDrift(drift: Drift, historyEnd: TreeNode): Drift {
+  const { nearest, clean, proof, insideLastOutput } = measureDrift({ kind: 'whole', ids: promptIds(drift.prompt) }, historyEnd, []);
+  return { ...drift, nearest, clean, proof, insideLastOutput };
 }
 
 /** A cheap look before the whole comparison: is the turn's output where it would have to be? */

@@ -3,7 +3,7 @@ import type { DriftOutcome } from '../canonical/trace.js';
 import type { ProtocolName, Sampling } from '../canonical/turn.js';
 import { Books } from './books.js';
 import { CallIds } from './call-ids.js';
-import { type HistoryPolicy, measureDrift, type PromptForm, settleDrift } from './drift.js';
+import { type Drift, type HistoryPolicy, measureDrift, type PromptForm, remeasureDrift, settleDrift } from './drift.js';
 import { forkCause } from './fork-cause.js';
 import { type KnownHistory, type Located, MessageTree } from './message-tree.js';
 import type { TreeNode } from './node.js';
@@ -135,7 +135,8 @@ export class TrajectoryTree {
   }
 
   #commit(start: TurnStart, given: SampledTurn, nowMs: number): TurnRecord {
-    const { located, drift, otherwise } = start;
+    const { located, otherwise } = start;
+    const drift = isStale(start.drift) ? remeasureDrift(start.drift, located.end) : start.drift;
     const { base, baseLength, delta, promptLength } = drift.prompt;
     const sampled = ownedSample(given);
     const realignTokensMax = this.settings.policy === 'rerender' ? this.settings.realignTokensMax : 0;
@@ -183,7 +184,26 @@ export class TrajectoryTree {
     if (demoted === null) return;
     this.#turns.splice(this.#turns.indexOf(demoted), 1);
     this.books.rewritten(outputLength(demoted));
+    for (const turn of this.#turns) {
+      if (!followed(turn, demoted)) continue;
+      const drift = remeasureDrift(
+        { prompt: turn, nearest: null, clean: null, proof: 'exact', insideLastOutput: false, segments: null },
+        turn.historyEnd,
+      );
+      turn.link = settleDrift(drift, turn.outcome, outputLength(turn), tokensMax).link;
+      turn.segments = null;
+    }
   }
+}
+
+/** The turns that a prompt was compared with were edited away since. */
+const isStale = ({ nearest, clean }: Drift): boolean => [nearest, clean].some((turn) => turn !== null && turn.node.turn !== turn);
+
+/** Whether `before`, which has lost its place, was the nearest sampled turn above `turn`. */
+function followed(turn: TurnRecord, before: TurnRecord): boolean {
+  let at: TreeNode | null = turn.historyEnd;
+  while (at !== null && at !== before.node && at.turn === null) at = at.parent;
+  return at === before.node;
 }
 
 function isAbove(turn: TurnRecord, node: TreeNode): boolean {

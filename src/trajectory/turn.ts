@@ -66,12 +66,13 @@ export interface TurnRecord extends PromptDelta {
   readonly historyEnd: TreeNode;
   /** The sampled message. */
   readonly node: TreeNode;
-  readonly link: RowLink | null;
+  /** Changes only when the turn before loses its place to a client's edit (seed-compatible policy). */
+  link: RowLink | null;
   readonly outcome: DriftOutcome;
   /** The first committed turn with the same history and the same prompt. */
   readonly duplicateOf: TurnRecord | null;
   /** What follows the chained turn's output, `null` where the caller did not say or nothing is chained. */
-  readonly segments: readonly PromptSegment[] | null;
+  segments: readonly PromptSegment[] | null;
   readonly sampled: SampledTurn;
   readonly unknownLogprobs: number;
   readonly sampling: Sampling;

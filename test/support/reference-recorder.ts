@@ -15,7 +15,6 @@ export interface ReferenceTurn {
   readonly output: readonly number[];
   readonly logprobs: readonly number[];
   readonly shown: AssistantMessage;
-  readonly link: { readonly to: string; readonly realign: boolean } | null;
   readonly duplicateOf: string | null;
 }
 
@@ -42,7 +41,6 @@ export interface ReferencePending {
 
 export class ReferenceRecorder {
   turns: ReferenceTurn[] = [];
-  readonly rewritten: ReferenceTurn[] = [];
   readonly #open: ReferencePending[] = [];
   #committed = 0;
 
@@ -76,7 +74,6 @@ export class ReferenceRecorder {
 
   commit(pending: ReferencePending, output: readonly number[], logprobs: readonly number[], shown: AssistantMessage): void {
     const { id, order, prompt } = pending;
-    const link = this.#link(pending, output.length);
     if (this.settings.rerender && this.settings.realignTokensMax > 0) this.#absorbRewrite(pending);
     const path = [...pending.path];
     const twin = this.turns.find((turn) => same(turn.path, path) && same(turn.prompt, prompt));
@@ -89,7 +86,6 @@ export class ReferenceRecorder {
       output: [...output],
       logprobs: [...logprobs],
       shown,
-      link,
       duplicateOf: twin?.id ?? null,
     });
   }
@@ -97,8 +93,8 @@ export class ReferenceRecorder {
   /** Maximal chains that sampled something of their own, depth first by the time at which turns began. */
   rows(): ReferenceRow[] {
     const chainOf = (turn: ReferenceTurn): ReferenceTurn[] => {
-      const before = turn.link === null ? undefined : this.turns.find((other) => other.id === turn.link!.to);
-      return before === undefined ? [turn] : [...chainOf(before), turn];
+      const link = this.linkOf(turn);
+      return link === null ? [turn] : [...chainOf(link.to), turn];
     };
     const chains = this.turns.map(chainOf);
     const isEnd = (chain: ReferenceTurn[]) => !chains.some((other) => other.length > chain.length && startsWith(other, chain));
@@ -109,18 +105,17 @@ export class ReferenceRecorder {
     });
   }
 
-  #link(pending: ReferencePending, outputTokens: number): ReferenceTurn['link'] {
-    const { prompt, path } = pending;
-    const above = path
-      .filter((word) => word.startsWith('turn:'))
-      .map((word) => [...this.turns, ...this.rewritten].find((turn) => `turn:${turn.id}` === word)!);
+  /** The turn before this one in its row, and whether its output was written over. */
+  linkOf({ prompt, path, output }: ReferenceTurn): { readonly to: ReferenceTurn; readonly realign: boolean } | null {
+    const above = path.filter((word) => word.startsWith('turn:')).map((word) => this.turns.find((turn) => `turn:${turn.id}` === word)!);
     const nearest = above.at(-1);
     if (nearest === undefined) return null;
     const clean = above.findLast((turn) => startsWith(prompt, [...turn.prompt, ...turn.output]));
-    if (clean === nearest) return { to: nearest.id, realign: false };
+    if (clean === nearest) return { to: nearest, realign: false };
     const inLastOutput = startsWith(prompt, nearest.prompt) && prompt.length > nearest.prompt.length;
-    if (inLastOutput && this.settings.rerender && outputTokens < this.settings.realignTokensMax) return { to: nearest.id, realign: true };
-    return clean === undefined ? null : { to: clean.id, realign: false };
+    const short = this.settings.rerender && output.length > 0 && output.length < this.settings.realignTokensMax;
+    if (inLastOutput && short) return { to: nearest, realign: true };
+    return clean === undefined ? null : { to: clean, realign: false };
   }
 
   #absorbRewrite(pending: ReferencePending): void {
@@ -133,7 +128,6 @@ export class ReferenceRecorder {
     const [only] = beside;
     if (beside.length !== 1 || foreign || only!.output.length >= this.settings.realignTokensMax) return;
     this.turns = this.turns.filter((turn) => turn !== only);
-    this.rewritten.push(only!);
     const rename = (words: string[]) => words.map((old, i) => (i === known && old === `turn:${only!.id}` ? word : old));
     for (const held of [...this.turns, ...this.#open]) held.path = rename(held.path);
   }

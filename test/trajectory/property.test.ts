@@ -33,7 +33,12 @@ function verify(session: SyntheticSession): void {
     for (const turn of row.turns) if (turn.trained_here) trained.set(turn.turn_id, (trained.get(turn.turn_id) ?? 0) + 1);
   }
   verifyOrder(rows, session);
-  const overwritten = reference.turns.filter((turn) => reference.turns.some((next) => next.link?.to === turn.id && next.link.realign));
+  const overwritten = reference.turns.filter((turn) =>
+    reference.turns.some((next) => {
+      const link = reference.linkOf(next);
+      return link?.to === turn && link.realign;
+    }),
+  );
   for (const { id } of reference.turns) {
     const times = trained.get(id) ?? 0;
     if (overwritten.some((turn) => turn.id === id)) expect(times).toBeLessThanOrEqual(1);
@@ -121,6 +126,35 @@ describe.each([2, 8, 1024])('the seed-compatible policy with %i tokens', (realig
       );
     },
     timeoutMs,
+  );
+});
+
+test.each<[what: string, temper: (typeof TEMPERS)[number], script: [what: number, a: number][]]>([
+  [
+    'a reply that was edited away while a turn that continues it was in work (seed 20261201)',
+    'keeps',
+    [
+      [0, 0],
+      [1, 0],
+      [1, 0],
+      [8, 0],
+      [1, 0],
+      [1, 0],
+      [1, 0],
+      [14, 26],
+      [1, 0],
+      [9, 0],
+      [0, 0],
+    ],
+  ],
+])('found before: %s', (_, temper, script) => {
+  verify(
+    run(
+      temper,
+      'rerender',
+      1024,
+      script.map(([what, a]) => ({ what, who: 0, a, b: 0 })),
+    ),
   );
 });
 
