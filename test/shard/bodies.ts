@@ -58,6 +58,56 @@ export const chatTool = (i: number): object => ({
   },
 });
 
+/** An entry of Messages of any role: several results in any order, references to tools, signed thinking, cache markers. */
+export function messagesEntry(random: Random, signature: string): object {
+  const marker = random() < 0.2 ? { cache_control: { type: 'ephemeral' } } : {};
+  const calls = Array.from({ length: 1 + below(random, 3) }, (_, i) => `t${(i + below(random, 3)) % 4}`);
+  switch (below(random, 5)) {
+    case 0:
+      return { role: 'user', content: random() < 0.5 ? text(random) : [{ type: 'text', text: text(random), ...marker }] };
+    case 1:
+      return {
+        role: 'user',
+        content: [
+          ...calls.map((id) => ({
+            type: 'tool_result',
+            tool_use_id: id,
+            content: resultContent(random),
+            is_error: random() < 0.2,
+            ...marker,
+          })),
+          ...(random() < 0.3 ? [{ type: 'text', text: text(random) }] : []),
+        ],
+      };
+    case 2:
+      return { role: 'system', content: text(random) };
+    default:
+      return {
+        role: 'assistant',
+        content: [
+          ...(random() < 0.4 ? [{ type: 'thinking', thinking: text(random), signature: random() < 0.7 ? signature : 'not ours' }] : []),
+          { type: 'text', text: text(random) },
+          ...calls.map((id) => ({ type: 'tool_use', id, name: 'f', input: { a: text(random), n: 1.0 }, ...marker })),
+        ],
+      };
+  }
+}
+
+const resultContent = (random: Random): unknown =>
+  random() < 0.3
+    ? [
+        { type: 'text', text: text(random) },
+        { type: 'tool_reference', tool_name: `tool_${below(random, 3)}` },
+      ]
+    : text(random);
+
+export const messagesTool = (i: number): object => ({
+  name: `tool_${i}`,
+  description: 'Does a thing.',
+  input_schema: { type: 'object', properties: { a: { type: 'string' } } },
+  ...(i === 2 ? { defer_loading: true } : {}),
+});
+
 /** The text of a body with its members in an order and a spelling of its own. */
 export function bodyText(members: readonly (readonly [string, unknown])[], spaced: boolean): string {
   const body = Object.fromEntries(members);
