@@ -184,13 +184,15 @@ function forgotten(code: LoopCode, memo: LoopMemo, frame: Frame, item: object): 
 /** Runs an iteration, or does what it did before if all that it read is as it was. */
 function remembered(code: LoopCode, memo: LoopMemo, frame: Frame, item: object, loop: LoopContext | null): Flow {
   const { rt } = frame;
+  rt.flush();
   const candidates = memo.candidates(item);
   if (candidates === null) return forgotten(code, memo, frame, item);
   for (const record of candidates) {
+    if (!rt.canRepeat(record)) continue;
     const namespaces = holds(record, frame, rt.root!, loop);
     if (namespaces === null) continue;
     applyWrites(record, namespaces);
-    rt.print(record.text, record);
+    rt.print(record.text ?? '', record);
     memo.remember(item, record, true);
     return record.flow;
   }

@@ -32,7 +32,10 @@ interface Write {
 export interface IterationRecord {
   readonly guards: readonly Guard[];
   readonly writes: readonly Write[];
-  readonly text: string;
+  /** What it printed; `null` where a memo forgot it. */
+  text: string | null;
+  /** UTF-16 units of that. */
+  readonly length: number;
   readonly flow: Flow;
 }
 
@@ -134,7 +137,7 @@ export class Recorder implements Tracer, Surroundings {
     const writes = [...this.written].flatMap(([namespace, members]) =>
       [...members].map(([name, value]) => ({ namespace: this.namespaces.indexOf(namespace as Namespace), name, value })),
     );
-    return { guards: this.guards, writes, text, flow };
+    return { guards: this.guards, writes, text, length: text.length, flow };
   }
 }
 

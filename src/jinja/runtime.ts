@@ -1,7 +1,7 @@
 import type { IterationRecord } from './iteration-record.js';
 import type { StrDict, Value } from './object.js';
 import { overLimit, raise } from './python-error.js';
-import type { MemoRun } from './render-memo.js';
+import type { MemoRun, RenderedTail } from './render-memo.js';
 import type { LocalTime } from './strftime.js';
 
 /** Bounds of one render. */
@@ -51,23 +51,41 @@ export class Runtime {
     this.checkOutput();
   }
 
+  /** Hands the text so far to the memo, which then knows whether it is the beginning of the previous one. */
+  flush(): void {
+    if (this.memo === null || this.depth > 0) return;
+    this.memo.addText(this.out);
+    this.out = '';
+  }
+
+  /** Whether the text of an iteration is at hand, or need not be. */
+  canRepeat(record: IterationRecord): boolean {
+    return record.text !== null || (this.depth === 0 && this.memo!.continues(record));
+  }
+
   /** Prints the text of an iteration that may be remembered. */
   print(text: string, record: IterationRecord | null): void {
-    if (this.memo === null || this.depth > 0) {
-      this.out += text;
-      return;
+    if (this.memo === null || this.depth > 0) this.out += text;
+    else {
+      this.flush();
+      if (record === null) this.memo.addText(text);
+      else this.memo.addIteration(record);
     }
-    this.memo.add(this.out);
-    this.out = '';
-    this.memo.add(record ?? text);
   }
 
   /** The whole text; with a memo, its render counts from now on. */
   finish(): string {
     this.checkOutput();
     if (this.memo === null) return this.out;
-    this.memo.add(this.out);
-    return this.memo.commit();
+    this.flush();
+    return this.memo.commit().whole();
+  }
+
+  finishTail(): RenderedTail {
+    this.checkOutput();
+    this.flush();
+    const { reusedPrefixLength, tail } = this.memo!.commit();
+    return { reusedPrefixLength, tail };
   }
 
   /** Runs `body` with its output captured, one level deeper. */

@@ -8,7 +8,7 @@ import { Callable, type Kwargs, PyObject, type StrDict, type Value } from './obj
 import { parseTemplate } from './parse-template.js';
 import { asTemplateFailure, PythonError } from './python-error.js';
 import { writtenMembers } from './record-scope.js';
-import type { RenderMemo } from './render-memo.js';
+import type { RenderedTail, RenderMemo } from './render-memo.js';
 import { DEFAULT_LIMITS, Frame, type RenderLimits, Runtime } from './runtime.js';
 import { rootScope, type Scope } from './scope.js';
 import type { LocalTime } from './strftime.js';
@@ -36,10 +36,15 @@ export interface Template {
    * @throws TemplateFailure
    */
   render(context: JsonObject | ReadonlyMap<string, JsonValue>, options: RenderOptions): string;
+  /**
+   * Renders, and gives only what follows the part of the text that is known to be the same as in the previous render with the memo.
+   * @throws TemplateFailure
+   */
+  renderTail(context: JsonObject | ReadonlyMap<string, JsonValue>, options: RenderOptions & { readonly memo: RenderMemo }): RenderedTail;
 }
 
 export { TemplateFailure } from './python-error.js';
-export { RenderMemo } from './render-memo.js';
+export { type MemoReport, type RenderedTail, RenderMemo } from './render-memo.js';
 
 export interface RenderOptions {
   /** Clock of `strftime_now`. */
@@ -53,19 +58,21 @@ export function compileTemplate(source: string, options: { readonly limits?: Par
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   try {
     const run = compileRoot(parseTemplate(source));
+    const start = (context: ReadonlyMap<string, JsonValue>, { now, memo }: RenderOptions): Runtime =>
+      new Runtime(chatGlobals(now), context as StrDict, now, limits, memo?.begin() ?? null);
     return {
-      render: (context, { now, memo }) =>
-        render(run, new Runtime(chatGlobals(now), context as StrDict, now, limits, memo?.begin() ?? null)),
+      render: (context, options) => runTo(run, start(context, options), (rt) => rt.finish()),
+      renderTail: (context, options) => runTo(run, start(context, options), (rt) => rt.finishTail()),
     };
   } catch (error) {
     throw asTemplateFailure(error, null);
   }
 }
 
-function render(run: (rt: Runtime) => void, rt: Runtime): string {
+function runTo<T>(run: (rt: Runtime) => void, rt: Runtime, result: (rt: Runtime) => T): T {
   try {
     run(rt);
-    return rt.finish();
+    return result(rt);
   } catch (error) {
     throw asTemplateFailure(error, rt.line === 0 ? null : rt.line);
   }

@@ -23,6 +23,7 @@ function outcome(template: Template, context: ReadonlyMap<string, JsonValue>, me
 /** Renders the contexts one after the other with one memo; each must be what a fresh render gives. Returns the iterations reused. */
 function compare(template: Template, contexts: readonly ReadonlyMap<string, JsonValue>[]): { reused: number; executed: number } {
   const memo = new RenderMemo();
+  const light = new RenderMemo({ texts: 'drop' });
   let previous = '';
   let reused = 0;
   let executed = 0;
@@ -31,6 +32,8 @@ function compare(template: Template, contexts: readonly ReadonlyMap<string, Json
     const text = outcome(template, context, memo);
     expect(text).toBe(outcome(template, context));
     if (memo.report === before) continue;
+    const { reusedPrefixLength, tail } = template.renderTail(context, { now, memo: light });
+    expect(previous.slice(0, reusedPrefixLength) + tail).toBe(text);
     expect(text.slice(0, memo.reusedPrefixLength)).toBe(previous.slice(0, memo.reusedPrefixLength));
     previous = text;
     reused += memo.report.reusedIterations;
@@ -123,6 +126,22 @@ describe('what an iteration shares with the rest of the render', () => {
   it('reuses iterations that read nothing else, and says how much of the text stayed', () => {
     const { report } = renders('<{% for m in messages %}[{{ m.content }}]{% endfor %}>', step(3), step(4));
     expect(report).toEqual({ reusedPrefixLength: '<[a][b][c]'.length, reusedIterations: 3, executedIterations: 1 });
+  });
+
+  it('needs no text of the previous render to give what follows the unchanged part', () => {
+    const template = compileTemplate(
+      '{{ start }}{% for m in messages %}[{{ m.content }}]{% endfor %}{% if add_generation_prompt %}>{% endif %}',
+    );
+    const start: [string, JsonValue] = ['start', 'x'.repeat(1000)];
+    const memo = new RenderMemo({ texts: 'drop' });
+    const tail = (context: ReadonlyMap<string, JsonValue>) => template.renderTail(context, { now, memo });
+    expect(tail(step(2, [start, ['add_generation_prompt', true]])).reusedPrefixLength).toBe(0);
+    expect(tail(step(3, [start, ['add_generation_prompt', true]]))).toEqual({ reusedPrefixLength: 1006, tail: '[c]>' });
+    expect(memo.report).toMatchObject({ reusedIterations: 2, executedIterations: 1 });
+    expect(tail(step(3, [start]))).toEqual({ reusedPrefixLength: 1009, tail: '' });
+    expect(tail(step(2, [['start', `${'x'.repeat(999)}y`]])).tail).toBe(`${'x'.repeat(999)}y[a][b]`);
+    expect(memo.report).toMatchObject({ reusedPrefixLength: 0, reusedIterations: 0, executedIterations: 2 });
+    expect(() => template.render(step(2, [['start', `${'x'.repeat(999)}y`]]), { now, memo })).toThrow('renderTail');
   });
 
   it('runs an iteration again when what it read of the loop changed', () => {
