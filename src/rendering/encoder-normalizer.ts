@@ -1,3 +1,4 @@
+import { UNKNOWN_TO_COMPATIBILITY, UNKNOWN_TO_NORMALIZER } from './encoder-unicode.js';
 import { asObject } from './model-directory-fields.js';
 import type { Component } from './tokenizer-definition.js';
 
@@ -14,7 +15,7 @@ const FORMS: Readonly<Record<string, number>> = { NFC: 0x300, NFD: 0xc0, NFKC: 0
 export function readNormalizer(definition: Component | null | undefined): Normalizer | null | undefined {
   if (!definition) return null;
   const from = FORMS[definition.type ?? ''];
-  if (from !== undefined) return { changesFrom: from, normalize: (text) => text.normalize(definition.type) };
+  if (from !== undefined) return unicodeForm(definition.type!, from);
   if (definition.type === 'Replace') {
     const literal = asObject(definition.pattern)?.String;
     const { content } = definition;
@@ -45,4 +46,22 @@ export function removesText(definition: Component | null | undefined, literal: s
   const at = stages.findLastIndex((stage) => stage.type === 'Replace' && asObject(stage.pattern)?.String === literal);
   if (at < 0 || [...literal].length !== 1 || String(stages[at]!.content).includes(literal)) return false;
   return stages.slice(at + 1).every((stage) => stage.type === 'Replace' && !String(stage.content).includes(literal));
+}
+
+function unicodeForm(form: string, changesFrom: number): Normalizer {
+  const ranges = form.includes('K') ? [...UNKNOWN_TO_NORMALIZER, ...UNKNOWN_TO_COMPATIBILITY] : UNKNOWN_TO_NORMALIZER;
+  const source = ranges.map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`).join('');
+  const unknown = new RegExp(`[${source}]+`, 'gu');
+  return {
+    changesFrom,
+    normalize: (text) => {
+      let normal = '';
+      let at = 0;
+      for (const match of text.matchAll(unknown)) {
+        normal += text.slice(at, match.index).normalize(form) + match[0];
+        at = match.index + match[0].length;
+      }
+      return at === 0 ? text.normalize(form) : normal + text.slice(at).normalize(form);
+    },
+  };
 }

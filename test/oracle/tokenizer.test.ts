@@ -41,6 +41,17 @@ if (!hasRustCrate || realTokenizers.length === 0) {
         expect({ ids, text: tokenizer.decode(ids) }).toEqual({ ids, text: forSequences.decoded[i] });
     });
 
+    it('encodes every character alike, beside letters, spaces, digits and its like', () => {
+      const characters = charactersInUse();
+      const lists = Array.from({ length: Math.ceil(characters.length / 64) }, (_, i) => characters.slice(i * 64, (i + 1) * 64));
+      const all = lists.map((list) => list.map((it) => `x${it}y ${it} ${it}B 1${it}\n${it}${it}\u0301`).join(' '));
+      const [answer] = askRustCrate([{ model: directory, texts: all }]);
+      for (const [i, text] of all.entries()) {
+        const ids = tokenizer.encode(text);
+        if (!sameIds(ids, answer!.ids[i]!)) expect({ text, ids: [...ids] }).toEqual({ text, ids: answer!.ids[i] });
+      }
+    });
+
     it('encodes alike in slices', async () => {
       for (const [i, text] of texts.entries()) {
         if (i % 10 === 0 || text.length > 10_000) expect([...(await tokenizer.encodeInSlices(text, 1))]).toEqual(forTexts.ids[i]);
@@ -92,4 +103,18 @@ function randomSequences(tokenizer: Tokenizer, count: number): readonly (readonl
   }
   for (const { id } of tokenizer.addedTokens.slice(0, 400)) sequences.push([id], [300, id, 5]);
   return sequences;
+}
+
+/** Every code point but surrogates, unassigned planes and most of the private ones. */
+function charactersInUse(): readonly string[] {
+  const characters: string[] = [];
+  for (let point = 0; point < 0x110000; point++) {
+    const isSparse = (point >= 0x40000 && point < 0xe0000) || point >= 0xf0000;
+    if ((point & 0x1ff800) !== 0xd800 && !(isSparse && point % 4099 !== 0)) characters.push(String.fromCodePoint(point));
+  }
+  return characters;
+}
+
+function sameIds(a: Int32Array, b: readonly number[]): boolean {
+  return a.length === b.length && b.every((id, i) => id === a[i]);
 }
