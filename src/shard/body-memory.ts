@@ -7,9 +7,11 @@ import { readBody } from './body-reader.js';
 import { NOTHING_SHARED, type SharedPrefix, sharedPrefix } from './shared-prefix.js';
 
 /** Branches of one session whose last body is remembered: the main thread, sub-agents and samples that work at the same time. */
-const BODIES_PER_SESSION = 8;
+const BODIES_PER_SESSION = 16;
 /** A body that says all of an earlier one but this many messages takes its place; clients move cache markers and drop reminders. */
 const CHANGED_MESSAGES = 3;
+/** Bytes that tell whether a body goes on as another one does; an item shorter than this is not worth a closer look. */
+const GLANCE = 64;
 /** A buffer this many times as large as its body is copied before it is kept. */
 const SLACK = 1.25;
 
@@ -111,6 +113,7 @@ export class BodyMemory {
     let shared = NOTHING_SHARED;
     for (let i = this.#kept.length - 1; i >= 0; i--) {
       const body = this.#kept[i]!;
+      if (base !== null && !goesOnAs(body.outline.bytes, bytes, shared.bytes)) continue;
       const found = sharedPrefix(bytes, body.outline);
       if (base === null || found.bytes > shared.bytes) [base, shared] = [body, found];
       if (found.items !== null && found.items > 0 && found.items === historyLength(body.outline)) break;
@@ -125,6 +128,11 @@ export const bodyDigest = (protocol: string, body: Uint8Array): string => `${pro
 function outlineDigest(protocol: string, { members, bytes }: BodyOutline): string {
   const sums = members.map(({ name, sum }) => `${name}:${sum}`);
   return `${protocol}:${bytes.byteLength}:o${crc32(sums.join()).toString(36)}`;
+}
+
+function goesOnAs(a: Buffer, b: Buffer, at: number): boolean {
+  const end = Math.min(at + GLANCE, a.length, b.length);
+  return at < end && a.compare(b, at, end, at, end) === 0;
 }
 
 const sizeOf = ({ outline }: KeptBody): number => outline.bytes.buffer.byteLength;

@@ -81,6 +81,25 @@ describe('what was read before is the same object', () => {
   });
 });
 
+test('each of many branches from one beginning is read against its own last body', () => {
+  const memory = newMemory();
+  const start = Array.from({ length: 5 }, (_, i) => say(`start ${i}`));
+  const branches = Array.from({ length: 9 }, (_, b) => [
+    ...start,
+    ...Array.from({ length: 5 }, (_, i) => say(`${b} goes its own way ${i}`)),
+  ]);
+  const before = branches.map((branch) => messagesOf(read(memory, body(branch))));
+  for (let turn = 0; turn < 3; turn++) {
+    for (const [b, branch] of branches.entries()) {
+      branch.push(say(`${b} turn ${turn}`));
+      const found = messagesOf(read(memory, body(branch)));
+      expect(found.slice(0, -1).every((message, i) => message === before[b]![i])).toBe(true);
+      before[b] = found;
+    }
+  }
+  expect(memory.size).toBe(9);
+});
+
 describe('the plain reader has the say', () => {
   test.each([
     ['a number that goes on', '{"messages":[1,2],"n":1}', '{"messages":[1,23],"n":12}'],
@@ -224,10 +243,10 @@ describe('digests', () => {
 });
 
 describe('bounds', () => {
-  test('a session remembers eight branches, the oldest goes', () => {
+  test('a session remembers sixteen branches, the oldest goes', () => {
     const memory = newMemory();
-    for (let i = 0; i < 20; i++) read(memory, body(Array.from({ length: 6 }, (_, k) => say(`${i} ${k}`))));
-    expect(memory.size).toBe(8);
+    for (let i = 0; i < 30; i++) read(memory, body(Array.from({ length: 6 }, (_, k) => say(`${i} ${k}`))));
+    expect(memory.size).toBe(16);
   });
 
   test('a shard forgets the oldest body of any session beyond its size', () => {
