@@ -135,7 +135,7 @@ function runLoop(
   const { target, loopSlot, enter, body } = code;
   const { rt } = frame;
   const line = rt.line;
-  const memo = code.recorded !== null && rt.memo !== null && tracing.tracer === null ? rt.memo.loop(code) : null;
+  const memo = code.recorded !== null && rt.memo !== null && tracing.tracer === null && !rt.inForgotten ? rt.memo.loop(code) : null;
   let finished = false;
   const iteration = (item: Value, loop: LoopContext | null): boolean => {
     rt.tick();
@@ -167,13 +167,15 @@ function runLoop(
   return code.otherwise && !finished ? code.otherwise(frame) : NORMAL;
 }
 
-/** Runs an iteration that cannot be remembered. Its text is a part of its own all the same. */
+/** Runs an iteration that cannot be remembered, and remembers none of its inner loops: they may be as many as there are messages. */
 function forgotten(code: LoopCode, memo: LoopMemo, frame: Frame, item: object): Flow {
   const { rt } = frame;
   const printed = rt.out;
   rt.out = '';
+  rt.inForgotten = true;
   code.enter(frame);
   const flow = code.body(frame);
+  rt.inForgotten = false;
   const text = rt.out;
   rt.out = printed;
   rt.print(text, null);

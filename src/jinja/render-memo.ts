@@ -3,6 +3,8 @@ import type { IterationRecord } from './iteration-record.js';
 
 /** Records that are kept for one item of one loop. */
 const RECORDS_PER_ITEM = 4;
+/** Turns of one loop in a render that are remembered; a loop inside another may have as many as there are messages. */
+const TURNS_PER_LOOP = 64;
 /** Literal text up to this length is kept as it is where texts are dropped. */
 const SHORT_TEXT = 512;
 
@@ -82,9 +84,10 @@ export class MemoRun {
   ) {}
 
   /** The memory of a loop that begins; `code` names the loop, and its turns in a render are told apart by their order. */
-  loop(code: object): LoopMemo {
+  loop(code: object): LoopMemo | null {
     const turns = this.tables.get(code) ?? [];
     this.tables.set(code, turns);
+    if (turns.length >= TURNS_PER_LOOP) return null;
     const old = this.oldTables.get(code)?.[turns.length];
     const table: Table = new Map();
     turns.push(table);

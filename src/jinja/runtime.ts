@@ -26,6 +26,8 @@ export class Runtime {
   vars = new Map<string, Value>();
   /** The frame of the template itself. */
   root: Frame | null = null;
+  /** Whether an iteration runs that cannot be remembered. */
+  inForgotten = false;
   private steps = 0;
   private depth = 0;
 
