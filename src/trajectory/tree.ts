@@ -185,7 +185,7 @@ export class TrajectoryTree {
     this.#turns.splice(this.#turns.indexOf(demoted), 1);
     this.books.rewritten(outputLength(demoted));
     for (const turn of this.#turns) {
-      if (!followed(turn, demoted)) continue;
+      if (turn.link?.to !== demoted && !followed(turn, demoted)) continue;
       const drift = remeasureDrift(
         { prompt: turn, nearest: null, clean: null, proof: 'exact', insideLastOutput: false, segments: null },
         turn.historyEnd,

@@ -129,31 +129,28 @@ describe.each([2, 8, 1024])('the seed-compatible policy with %i tokens', (realig
   );
 });
 
-test.each<[what: string, temper: (typeof TEMPERS)[number], script: [what: number, a: number][]]>([
+test.each<[what: string, temper: (typeof TEMPERS)[number], realignTokensMax: number, script: [what: number, a: number, b: number][]]>([
   [
-    'a reply that was edited away while a turn that continues it was in work (seed 20261201)',
+    'a reply that was edited away while a turn that continues it was in work',
     'keeps',
-    [
-      [0, 0],
-      [1, 0],
-      [1, 0],
-      [8, 0],
-      [1, 0],
-      [1, 0],
-      [1, 0],
-      [14, 26],
-      [1, 0],
-      [9, 0],
-      [0, 0],
-    ],
+    1024,
+    // biome-ignore format: one step a triple
+    [[0, 0, 0], [1, 0, 0], [1, 0, 0], [8, 0, 0], [1, 0, 0], [1, 0, 0], [1, 0, 0], [14, 26, 0], [1, 0, 0], [9, 0, 0], [0, 0, 0]],
   ],
-])('found before: %s', (_, temper, script) => {
+  [
+    'a turn under an edited reply continues one further up',
+    'keeps',
+    2,
+    // biome-ignore format: one step a triple
+    [[0, 0, 0], [1, 1, 0], [1, 15, 40], [1, 0, 0], [1, 0, 0], [1, 0, 2], [14, 26, 0], [1, 0, 0]],
+  ],
+])('found before: %s', (_, temper, realignTokensMax, script) => {
   verify(
     run(
       temper,
       'rerender',
-      1024,
-      script.map(([what, a]) => ({ what, who: 0, a, b: 0 })),
+      realignTokensMax,
+      script.map(([what, a, b]) => ({ what, who: 0, a, b })),
     ),
   );
 });
