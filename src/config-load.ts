@@ -153,6 +153,9 @@ export const resolveSettings = (some: SomeSettings): Settings => loadSettings({ 
 export const checkServable = (settings: Settings): void => {
   if (settings.engineUrl.length === 0)
     throw invalid('engineUrl is not set; give the engine’s root URL, such as --engine-url http://127.0.0.1:8000');
+  const urls = settings.engineUrl.map((url) => url.replace(/\/+$/, ''));
+  const twice = urls.find((url, at) => urls.indexOf(url) !== at);
+  if (twice !== undefined) throw invalid(`engineUrl has ${twice} twice; every replica has a URL of its own`);
   if (settings.model === null) throw invalid('model is not set; give the model’s directory, such as --model ./my-model');
 };
 

@@ -37,7 +37,7 @@ const text = (value: string, meaning: string): Setting<string> => setting('text'
 const optional = (meaning: string): Setting<string | null> => setting('text', z.string().min(1).nullable(), null, 'text', meaning);
 const hidden = <T>(base: Setting<T>): Setting<T> => ({ ...base, hidden: true });
 
-const isHttpUrl = (value: string): boolean => {
+export const isHttpUrl = (value: string): boolean => {
   if (!URL.canParse(value)) return false;
   const url = new URL(value);
   return (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '' && url.username === '';

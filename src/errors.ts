@@ -78,6 +78,8 @@ export const ERRORS = {
     false,
     'The path exists, the method does not; see the `Allow` header.',
   ),
+  replica_not_found: entry(404, 'not_found_error', 'not_found_error', false, 'The gateway knows no replica with this URL.'),
+  replica_exists: entry(409, 'invalid_request_error', 'invalid_request_error', false, 'A replica with this URL is there.'),
   session_exists: entry(409, 'invalid_request_error', 'invalid_request_error', false, 'A live session has this id.'),
   body_too_large: entry(413, 'invalid_request_error', 'request_too_large', false, 'The body is larger than `limits.bodyBytes`.'),
   unsupported_encoding: {

@@ -55,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   trajectory: ['canonical'],
   telemetry: [],
   rendering: ['canonical', 'errors', 'config', 'families', 'engines', 'jinja', 'trajectory'],
-  trainer: ['canonical', 'errors', 'protocols'],
+  trainer: ['canonical', 'errors', 'config', 'protocols'],
   backend: ['canonical', 'errors', 'config', 'engines', 'telemetry', 'shard:types'],
   shard: [
     'canonical',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Engine, EngineProbe, GenerateRequest, GenerateResult, LogprobBasis } from '../engines/engine.js';
 import { commonLength } from '../engines/prompt-ids-json.js';
 import { GatewayError } from '../errors.js';
-import type { ReplicaState } from '../shard/messages.js';
+import type { EngineWork, PauseMode, ReplicaState } from '../shard/messages.js';
 import { Dispatcher } from './dispatcher.js';
 import type { EngineCall } from './engine-call.js';
 import { type Clock, type PoolSettings, systemClock } from './pool-settings.js';
@@ -14,8 +14,10 @@ import { type PoolOutcome, type PoolRequest, type RunContext, TurnRun } from './
 
 export interface EnginePoolOptions {
   readonly engine: Engine;
-  /** Root URLs of the replicas, in the same order in every shard. */
+  /** Root URLs of the replicas. */
   readonly urls: readonly string[];
+  /** Counters of `urls`, the same in every shard; absent = 0, 1, 2, … */
+  readonly slots?: readonly number[];
   readonly apiKey: string | null;
   readonly settings: PoolSettings;
   /** Ids are below it, in prompts and answers: the model's `vocab_size`, padding included. */
@@ -28,16 +30,17 @@ export interface EnginePoolOptions {
   readonly clock?: Clock;
 }
 
-/** `wait`: running samples end · `abort`: they are stopped and go on after the pause from the tokens they have · `keep`: the engine holds them. */
-export type PauseMode = 'wait' | 'abort' | 'keep';
-
 /** Bytes of spelled prompts that a pool keeps: the last one of 64 sessions of 100k tokens. */
 const SPELLED_BYTES_MAX = 72 * 1024 * 1024;
+
+/** How long sending waits after a pause for replicas to tell the version of their new weights. */
+const RENEW_MS = 5000;
 
 /** Samples from the replicas of one engine. Owns their connections; one pool per shard. */
 export class EnginePool {
   readonly #replicas: Replica[] = [];
   readonly #running = new Set<EngineCall>();
+  readonly #turns = new Set<TurnRun>();
   readonly #listeners = new Set<() => void>();
   readonly #stats = new PoolStats();
   readonly #spelled = new SpelledPrompts(SPELLED_BYTES_MAX);
@@ -52,6 +55,8 @@ export class EnginePool {
   #closed = false;
   #weightVersion: string | null = null;
   #announcing = false;
+  /** Counts pauses and resumptions: a resumption that was waited for is void when a pause came meanwhile. */
+  #orders = 0;
 
   constructor(private readonly options: EnginePoolOptions) {
     const { engine, settings, shard = { index: 0, count: 1 } } = options;
@@ -65,12 +70,14 @@ export class EnginePool {
       clock: this.#clock,
       dispatcher: this.#dispatcher,
       running: this.#running,
+      turns: this.#turns,
       stats: this.#stats,
       spelled: this.#spelled,
       newRequestId: () => this.#newRequestId(),
-      finished: (result, replica) => this.#completed(result, replica),
+      versionAt: (replica) => this.#weightVersion ?? replica.probe?.weightVersion ?? null,
+      finished: (result, version) => this.#completed(result, version),
     };
-    for (const url of options.urls) this.addReplica(url);
+    for (const [at, url] of options.urls.entries()) this.addReplica(url, options.slots?.[at]);
   }
 
   /** Begins to probe all replicas, in the background and for as long as it takes. */
@@ -123,6 +130,7 @@ export class EnginePool {
 
   /** Sends nothing more until {@link resume}; waiting turns go on waiting. Resolves when no call is running, at once for `keep`. */
   async pause(mode: PauseMode): Promise<void> {
+    this.#orders++;
     this.#dispatcher.setPaused(true);
     this.#announce();
     if (mode === 'keep') return;
@@ -130,23 +138,51 @@ export class EnginePool {
     while (this.#running.size > 0 && this.#dispatcher.paused) await Promise.race([...this.#running].map((call) => call.ended));
   }
 
-  /** Sends again. `weightVersion` stamps samples of engines that do not say theirs; replicas are asked anew. */
-  resume(weightVersion?: string): void {
+  /**
+   * Sends again. `weightVersion` stamps samples of engines that do not say theirs; without it the replicas are asked first, so that
+   * no sample gets the version of before.
+   */
+  async resume(weightVersion?: string): Promise<void> {
+    const order = ++this.#orders;
     if (weightVersion !== undefined) this.#weightVersion = weightVersion;
-    for (const replica of this.#replicas) if (replica.isUp) void replica.refresh();
+    const asked = Promise.all(this.#replicas.filter((replica) => replica.isUp).map((replica) => replica.refresh()));
+    if (weightVersion === undefined) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.#clock.after(RENEW_MS, resolve);
+        void asked.then(() => {
+          cancel();
+          resolve();
+        });
+      });
+    }
+    if (order !== this.#orders) return;
     this.#dispatcher.setPaused(false);
     this.#announce();
+  }
+
+  /** Calls, and turns by the oldest weights they have tokens of. */
+  work(): EngineWork {
+    const running = new Map<string | null, number>();
+    let waiting = 0;
+    for (const { oldestVersion } of this.#turns) {
+      if (oldestVersion === undefined) waiting++;
+      else running.set(oldestVersion, (running.get(oldestVersion) ?? 0) + 1);
+    }
+    return { calls: this.#running.size, waiting, running: [...running].map(([version, turns]) => ({ weightVersion: version, turns })) };
   }
 
   get paused(): boolean {
     return this.#dispatcher.paused;
   }
 
-  /** @throws GatewayError `setting_invalid` for a URL that is there already, or after 256 replicas. */
-  addReplica(url: string): void {
+  /**
+   * @param slot its counter, the same in every shard; a counter serves one replica only
+   * @throws GatewayError `setting_invalid` for a URL that is there already, or after 256 replicas.
+   */
+  addReplica(url: string, slot = this.#nextSlot): void {
     if (this.#replicas.some((replica) => replica.url === url))
       throw new GatewayError('setting_invalid', `the replica ${url} is there already`);
-    if (this.#nextSlot >= REPLICA_SLOTS)
+    if (slot >= REPLICA_SLOTS)
       throw new GatewayError(
         'setting_invalid',
         `no more than ${REPLICA_SLOTS} replicas can be added in the life of a process; restart it to add ${url}`,
@@ -156,7 +192,8 @@ export class EnginePool {
       this.#announce();
       this.#dispatcher.pump();
     };
-    const replica = new Replica(url, this.#nextSlot++, engine, apiKey, settings, this.#clock, this.#counters, changed);
+    this.#nextSlot = slot + 1;
+    const replica = new Replica(url, slot, engine, apiKey, settings, this.#clock, this.#counters, changed);
     this.#replicas.push(replica);
     if (this.#started) replica.watch();
     this.#announce();
@@ -190,13 +227,14 @@ export class EnginePool {
     return this.#idPrefix + (this.#nextId++).toString(36).padStart(8, '0');
   }
 
-  #completed(result: GenerateResult, replica: Replica): GenerateResult {
-    const { logprobBasis } = this.options;
-    const version = this.#weightVersion ?? replica.probe?.weightVersion ?? null;
+  /** Without a word of the engine a sample has the weights it was sent with; that others came into force meanwhile is said in a flag. */
+  #completed(result: GenerateResult, version: string | null): GenerateResult {
+    const logprobBasis = this.options.logprobBasis ?? result.logprobBasis;
     const length = result.outputIds.length;
-    const weightVersions =
-      result.weightVersions.length > 0 || version === null || length === 0 ? result.weightVersions : [{ version, start: 0, end: length }];
-    return { ...result, weightVersions, logprobBasis: logprobBasis ?? result.logprobBasis };
+    if (result.weightVersions.length > 0 || version === null || length === 0) return { ...result, logprobBasis };
+    const changed = this.#weightVersion !== null && this.#weightVersion !== version;
+    const flags = changed ? [...result.flags, 'weights_changed'] : result.flags;
+    return { ...result, logprobBasis, flags, weightVersions: [{ version, start: 0, end: length }] };
   }
 
   #announce(): void {

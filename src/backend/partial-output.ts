@@ -18,6 +18,11 @@ export class PartialOutput {
     return this.#parts.length;
   }
 
+  /** The weights of the first token, `null` = not said. */
+  get oldestVersion(): string | null {
+    return this.#parts.find((part) => part.outputIds.length > 0)?.weightVersions[0]?.version ?? null;
+  }
+
   add(part: GenerateResult): void {
     this.#parts.push(part);
     this.#length += part.outputIds.length;

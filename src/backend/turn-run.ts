@@ -40,15 +40,25 @@ export interface RunContext {
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
   readonly running: Set<EngineCall>;
+  readonly turns: Set<TurnRun>;
   readonly stats: PoolStats;
   readonly spelled: SpelledPrompts;
   newRequestId(): string;
-  /** A result with what the pool knows better than the answer. */
-  finished(result: GenerateResult, replica: Replica): GenerateResult;
+  /** The weights that a call to the replica would be sampled with now. */
+  versionAt(replica: Replica): string | null;
+  /** A result with what the pool knows better than the answer; `version` = the weights when the call was sent. */
+  finished(result: GenerateResult, version: string | null): GenerateResult;
 }
 
 /** What to do after an attempt: `done` ends the turn, `again` asks for a place at once, `later` after a backoff. */
 type Next = { readonly do: 'done'; readonly outcome: GenerateOutcome } | { readonly do: 'again' } | { readonly do: 'later' };
+
+/** What held when a call was sent. */
+interface SentState {
+  readonly round: number;
+  readonly full: boolean;
+  readonly version: string | null;
+}
 
 const AGAIN: Next = { do: 'again' };
 const LATER: Next = { do: 'later' };
@@ -64,6 +74,8 @@ export class TurnRun {
   #invalidAnswers = 0;
   #resetsForgiven = 0;
   #replica: Replica | null = null;
+  /** The weights of the call that runs. */
+  #sampling: { readonly version: string | null } | null = null;
 
   constructor(
     private readonly context: RunContext,
@@ -74,11 +86,33 @@ export class TurnRun {
     this.#ticket = { sessionId: request.sessionId, sinceMs: request.sessionSinceMs ?? this.#startedMs, avoid: new Set(), heldMs: 0 };
   }
 
+  /** The oldest weights that this turn has tokens of or is being sampled with; `undefined` = it has no token and no call. */
+  get oldestVersion(): string | null | undefined {
+    return this.#partial.length > 0 ? this.#partial.oldestVersion : this.#sampling?.version;
+  }
+
   async run(): Promise<PoolOutcome> {
+    const { turns } = this.context;
+    turns.add(this);
+    try {
+      return await this.#run();
+    } finally {
+      turns.delete(this);
+    }
+  }
+
+  async #run(): Promise<PoolOutcome> {
+    let hadPlace = false;
     for (;;) {
-      const admission = await this.context.dispatcher.admit(this.#ticket, this.#attempts > 0, this.request.signal);
+      const admission = await this.context.dispatcher.admit(this.#ticket, hadPlace, this.request.signal);
       if (!admission.ok) return this.#end(admission);
+      hadPlace = true;
       const { replica, round, full } = admission;
+      // A pause may have begun since the place was given.
+      if (this.context.dispatcher.paused) {
+        this.context.dispatcher.release(this.#ticket, replica);
+        continue;
+      }
       const overflow = this.#overflow(replica);
       if (overflow !== null) {
         this.context.dispatcher.release(this.#ticket, replica);
@@ -86,9 +120,13 @@ export class TurnRun {
       }
       this.#replica = replica;
       this.#attempts++;
+      const version = this.context.versionAt(replica);
+      this.#sampling = { version };
       const end = await this.#call(replica).finally(() => this.context.dispatcher.release(this.#ticket, replica));
       this.#engineMs += end.engineMs;
-      const next = end.kind === 'broken' ? this.#afterBreak(end, replica) : this.#afterAnswer(end.outcome, replica, round, full);
+      const next =
+        end.kind === 'broken' ? this.#afterBreak(end, replica) : this.#afterAnswer(end.outcome, replica, { round, full, version });
+      this.#sampling = null;
       if (next.do === 'done') return this.#end(next.outcome);
       if (next.do === 'later') await this.#backoff();
     }
@@ -146,10 +184,10 @@ export class TurnRun {
     return this.#failed({ kind: 'transient', message: error.message, status: null, retryAfterMs: null });
   }
 
-  #afterAnswer(outcome: GenerateOutcome, replica: Replica, round: number, full: boolean): Next {
-    if (!outcome.ok) return this.#afterFailure(outcome.failure, replica, round);
-    replica.served(full, outcome.result.weightVersions);
-    const result = this.context.finished(outcome.result, replica);
+  #afterAnswer(outcome: GenerateOutcome, replica: Replica, sent: SentState): Next {
+    if (!outcome.ok) return this.#afterFailure(outcome.failure, replica, sent.round);
+    replica.served(sent.full, outcome.result.weightVersions);
+    const result = this.context.finished(outcome.result, sent.version);
     this.#partial.add(result);
     const cancelled = this.request.signal?.aborted === true;
     if (result.finish.kind !== 'abort' || cancelled) return { do: 'done', outcome: { ok: true, result: this.#partial.whole() } };

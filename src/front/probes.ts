@@ -17,18 +17,3 @@ export const answerMetrics = async (front: Front, { exchange }: Call): Promise<v
   const parts = await Promise.all([front.metrics.toJson(), front.link.metrics()]);
   exchange.answer(200, [['content-type', METRICS_CONTENT_TYPE]], await mergeMetrics([parts[0], ...parts[1]]));
 };
-
-export const answerEngines = (front: Front, { exchange }: Call): void => {
-  const engines = front.link.replicas.map((replica) => ({
-    url: replica.url,
-    state: replica.state,
-    problem: replica.problem,
-    version: replica.version,
-    route: replica.route,
-    weight_version: replica.weightVersion,
-    in_flight: replica.inFlight,
-    queued: replica.queued,
-    window: replica.window,
-  }));
-  exchange.answer(200, JSON_HEADERS, JSON.stringify({ engines }));
-};

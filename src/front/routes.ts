@@ -16,6 +16,10 @@ export type RouteName =
   | 'readyz'
   | 'metrics'
   | 'engines'
+  | 'pause_engines'
+  | 'resume_engines'
+  | 'add_engine'
+  | 'remove_engine'
   | 'create_session'
   | 'list_sessions'
   | 'get_session'
@@ -112,7 +116,29 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/engines',
     audience: 'trainer',
-    meaning: 'Every replica: state, version, weights, window, queue.',
+    meaning: 'Every replica with state, weights and queue; running turns by their oldest weights.',
+  },
+  {
+    name: 'pause_engines',
+    method: 'POST',
+    path: '/engines/pause',
+    audience: 'trainer',
+    meaning: 'Sends no turn until `resume`; turns wait with heartbeats (`mode`, `wait_ms`).',
+  },
+  {
+    name: 'resume_engines',
+    method: 'POST',
+    path: '/engines/resume',
+    audience: 'trainer',
+    meaning: 'Sends again; `weight_version` names the weights.',
+  },
+  { name: 'add_engine', method: 'POST', path: '/engines', audience: 'trainer', meaning: 'Adds a replica (`url`).' },
+  {
+    name: 'remove_engine',
+    method: 'DELETE',
+    path: '/engines',
+    audience: 'trainer',
+    meaning: 'Removes a replica (`url`, `wait_ms`) once its calls have ended.',
   },
   { name: 'healthz', method: 'GET', path: '/healthz', audience: 'probe', meaning: '200 while the process lives.' },
   { name: 'readyz', method: 'GET', path: '/readyz', audience: 'probe', meaning: '200 when turns can be served, else 503 with the reason.' },

@@ -10,11 +10,12 @@ import type { Metrics } from '../telemetry/metrics.js';
 import { adminGate } from './admin-gate.js';
 import { runAgentCall } from './agent-call.js';
 import { BodyBudget } from './body.js';
+import { runEngineCall } from './engine-routes.js';
 import { Exchange } from './exchange.js';
 import type { Call, Front } from './front.js';
 import { answerModels } from './models.js';
 import { plantFault } from './planted-fault.js';
-import { answerEngines, answerHealth, answerMetrics, answerReady } from './probes.js';
+import { answerHealth, answerMetrics, answerReady } from './probes.js';
 import { dialectOf, refuse } from './refusal.js';
 import { type RequestHead, readHead } from './request-head.js';
 import { matchRoute, type Route, type RouteName } from './routes.js';
@@ -162,7 +163,11 @@ const HANDLERS: Readonly<Record<RouteName, Handler>> = {
   healthz: answerHealth,
   readyz: answerReady,
   metrics: answerMetrics,
-  engines: answerEngines,
+  engines: runEngineCall,
+  pause_engines: runEngineCall,
+  resume_engines: runEngineCall,
+  add_engine: runEngineCall,
+  remove_engine: runEngineCall,
   create_session: runTrainerCall,
   list_sessions: runTrainerCall,
   get_session: runTrainerCall,

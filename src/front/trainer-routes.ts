@@ -1,42 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError } from '../errors.js';
 import type { Headers } from '../shard/messages.js';
 import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
 import { joinAck, joinFinish, joinList } from '../trainer/join.js';
 import { readTrainerRequest, type TrainerRouteName } from '../trainer/trainer-request.js';
-import { admitBody, receiveBody } from './body.js';
 import type { Call, Front } from './front.js';
 import { refuse } from './refusal.js';
 import { scrape } from './scrape.js';
+import { withTrainerBody } from './trainer-body.js';
 
 const JSON_HEADERS: Headers = [['content-type', 'application/json']];
 const TEXT_HEADERS: Headers = [['content-type', 'text/plain; charset=utf-8']];
 
 /** One call of the trainer's API: read, sent to the shard of its session or to all, joined and answered. */
-export const runTrainerCall = (front: Front, call: Call): void | Promise<void> => {
-  if (call.route.method !== 'POST') return run(front, call, new Uint8Array(0));
-  const refused = admitBody(call.head, front.budget);
-  if (refused !== null) return refuse(call.exchange, call.dialect, refused, [], true);
-  return new Promise((resolve, reject) => {
-    call.exchange.onClosed(() => resolve());
-    call.exchange.onGone = receiveBody(call.response, call.head, front.budget, (body) => {
-      call.exchange.onGone = null;
-      if ('code' in body) return refuse(call.exchange, call.dialect, body, [], body.code === 'body_too_large');
-      front.metrics.bodyBytesTotal.inc(body.byteLength);
-      run(front, call, body).then(resolve, reject);
-    });
-  });
-};
-
-const run = async (front: Front, call: Call, body: Uint8Array): Promise<void> => {
-  call.exchange.received();
-  try {
-    await answer(front, call, body);
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    refuse(call.exchange, call.dialect, error.toValue());
-  }
-};
+export const runTrainerCall = (front: Front, call: Call): void | Promise<void> =>
+  withTrainerBody(front, call, (body) => answer(front, call, body));
 
 const answer = async (front: Front, call: Call, body: Uint8Array): Promise<void> => {
   const { settings, link } = front;
@@ -112,7 +89,7 @@ const finished = (call: Call, { finish }: TrainerCall & { readonly kind: 'finish
 };
 
 const listed = async (front: Front, call: Call, trainerCall: TrainerCall & { readonly kind: 'list' }): Promise<void> => {
-  const pages: string[] = [];
+  const pages = [front.link.lostSessions(trainerCall.after, trainerCall.limit)];
   for (const result of await ofAll(front, trainerCall)) {
     if (result.kind !== 'text') return refuseOther(call, result);
     pages.push(result.text);

@@ -4,7 +4,8 @@ import type { TurnRecord } from '../trajectory/turn.js';
 /** What changes the durable state of a shard. Rows and trees live in memory; a journal that outlives the process follows these events. */
 export type JournalEvent =
   | { readonly kind: 'create'; readonly sessionId: string; readonly session: CreateSession }
-  | { readonly kind: 'commit'; readonly sessionId: string; readonly turn: TurnRecord }
+  /** `turns` and `tokens`: the session's totals with this turn. */
+  | { readonly kind: 'commit'; readonly sessionId: string; readonly turn: TurnRecord; readonly turns: number; readonly tokens: number }
   | { readonly kind: 'finish'; readonly sessionId: string; readonly rows: number }
   | { readonly kind: 'ack'; readonly sessionId: string }
   | { readonly kind: 'drop'; readonly sessionId: string; readonly reason: 'deleted' | 'expired' };

@@ -5,7 +5,9 @@
  */
 import type { ProtocolName } from '../canonical/turn.js';
 import type { ErrorValue } from '../errors.js';
-import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { EngineOrder, PauseMode, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+
+export type { PauseMode };
 
 export type ToShard =
   | AgentCall
@@ -15,6 +17,8 @@ export type ToShard =
   | { readonly kind: 'written'; readonly id: number }
   | { readonly kind: 'trainer'; readonly id: number; readonly call: TrainerCall }
   | { readonly kind: 'metrics'; readonly id: number }
+  /** `slot` is the counter of an added replica, the same in every shard. */
+  | { readonly kind: 'order'; readonly id: number; readonly order: EngineOrder; readonly slot: number }
   | { readonly kind: 'drain'; readonly deadlineMs: number }
   /** A planted fault for tests; refused unless `test.faults` is set. */
   | { readonly kind: 'crash'; readonly how: 'throw' | 'exit' | 'hang' };
@@ -51,12 +55,18 @@ export type FromShard =
   /** Made by the front when the call's shard died: the front answers in the caller's dialect, or cuts a begun answer. */
   | { readonly kind: 'lost'; readonly id: number; readonly error: ErrorValue }
   | { readonly kind: 'trainer'; readonly id: number; readonly answer: TrainerAnswer }
-  /** A finished session waits for a lease. */
-  | { readonly kind: 'finished' }
   /** A session lives in this shard from here on. */
-  | { readonly kind: 'opened'; readonly sessionId: string }
+  | ({ readonly kind: 'opened' } & SessionNote)
+  /** A turn was committed; totals of the session. */
+  | { readonly kind: 'progress'; readonly sessionId: string; readonly turns: number; readonly tokens: number }
   /** The session's key is refused from here on: finished, deleted or expired. */
   | { readonly kind: 'closed'; readonly sessionId: string }
+  /** A finished session waits for a lease. */
+  | { readonly kind: 'finished'; readonly sessionId: string }
+  /** Nothing is held any more of an open session that was deleted, or of a finished one that was acknowledged or expired. */
+  | { readonly kind: 'forgotten'; readonly sessionId: string; readonly life: 'open' | 'finished' }
+  /** The order is carried out in this shard, or its wait is over. */
+  | { readonly kind: 'work'; readonly id: number; readonly work: EngineWork }
   /** prom-client's JSON of the shard's registry. */
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: readonly object[] };
 
@@ -67,6 +77,26 @@ export interface ServedModel {
   readonly contextTokens: number;
   readonly family: string;
   readonly tokenizerHash: string;
+}
+
+/** What the front remembers of a session, for its trainer, should the shard die. */
+export interface SessionNote {
+  readonly sessionId: string;
+  readonly implicit: boolean;
+  readonly openedAtMs: number;
+  readonly rolloutId: string | null;
+  readonly groupId: string | null;
+  readonly sampleIndex: number | null;
+}
+
+/** What turns do at the engines. */
+export interface EngineWork {
+  /** Calls at engines. */
+  readonly calls: number;
+  /** Turns that wait for a place and have no token yet. */
+  readonly waiting: number;
+  /** Turns at an engine or with tokens of one, by the oldest weights among these; `null` = the engine does not say. */
+  readonly running: readonly { readonly weightVersion: string | null; readonly turns: number }[];
 }
 
 export interface ReplicaState {

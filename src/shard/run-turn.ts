@@ -132,7 +132,8 @@ export async function settleTurn(turn: TurnCall, pending: PendingTurn, prepared:
   if (prepared !== null) rememberPromptText(session, record, prepared.built.text);
   context.metrics.historiesTotal.inc({ cause: record.outcome });
   context.metrics.tokensTotal.inc({ kind: 'committed' }, record.sampled.outputIds.length);
-  context.journal({ kind: 'commit', sessionId: session.id, turn: record });
+  const { committedTurns: turns, committed: tokens } = session.tree.books;
+  context.journal({ kind: 'commit', sessionId: session.id, turn: record, turns, tokens });
   countTurn(turn, 'committed');
 }
 

@@ -1,5 +1,7 @@
 import type { ErrorValue } from '../errors.js';
 import { ClosedKeys } from './closed-keys.js';
+import { LostSessions } from './lost-sessions.js';
+import type { SessionOutline } from './session-outlines.js';
 
 export const LOST: ErrorValue = {
   code: 'session_lost',
@@ -10,11 +12,11 @@ const CLOSED: ErrorValue = { code: 'session_closed', message: 'This session was 
 /** Which sessions are over, and how: known on the front's thread, so that a refusal costs no shard. */
 export class SessionFates {
   readonly #closed: ClosedKeys;
-  readonly #lost: ClosedKeys;
+  readonly lost: LostSessions;
 
   constructor(closedTtlMs: number, lostTtlMs: number, max: number) {
     this.#closed = new ClosedKeys(closedTtlMs, max);
-    this.#lost = new ClosedKeys(lostTtlMs, max);
+    this.lost = new LostSessions(lostTtlMs, max);
   }
 
   opened(id: string): void {
@@ -25,22 +27,14 @@ export class SessionFates {
     this.#closed.add(id, Date.now());
   }
 
-  lost(id: string): void {
-    this.#lost.add(id, Date.now());
-  }
-
-  isLost(id: string): boolean {
-    return this.#lost.has(id, Date.now());
-  }
-
-  /** A trainer opens the id afresh, or lets it go. */
-  forgive(id: string): void {
-    this.#lost.delete(id);
+  lose(outline: SessionOutline): void {
+    this.lost.add(outline, Date.now());
   }
 
   /** What an agent is told, `null` where nothing is known against the session. */
   refusal(id: string): ErrorValue | null {
-    if (this.isLost(id)) return LOST;
-    return this.#closed.has(id, Date.now()) ? CLOSED : null;
+    const nowMs = Date.now();
+    if (this.#closed.has(id, nowMs)) return CLOSED;
+    return this.lost.has(id, nowMs) ? LOST : null;
   }
 }

@@ -1,6 +1,7 @@
 import type { ErrorValue } from '../errors.js';
-import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
-import type { AgentCall, FromShard, ReplicaState, ServedModel } from './messages.js';
+import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { EngineStand } from './engine-orders.js';
+import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 
 /** What the front says about one call after opening it. Both are final: at most one of them is called, once. */
 export interface CallHandle {
@@ -30,6 +31,12 @@ export interface ShardLink {
   open(call: Omit<AgentCall, 'kind' | 'id'>, onMessage: (message: FromShard) => void): CallHandle | ErrorValue;
   /** A trainer's call to one shard; failures are answers of kind `error`. */
   trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer>;
+  /** Does in every shard what a trainer has ordered of the engines; the answer sums what all shards have there. */
+  order(order: EngineOrder): Promise<EngineWork | ErrorValue>;
+  /** Replicas, pause and weights as ordered. */
+  readonly engineStand: EngineStand;
+  /** A page of the sessions that were lost with their shards, as a JSON array in order of their ids. */
+  lostSessions(after: string | null, limit: number): string;
   /** Calls the listener whenever a finished session waits for a lease; the returned function ends that. */
   onFinished(listener: () => void): () => void;
   /** prom-client's JSON of every shard's registry; a shard that does not answer in time is left out. */

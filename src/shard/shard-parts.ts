@@ -3,6 +3,7 @@ import { engineNamed } from '../engines/registry.js';
 import type { LoadedModel } from '../rendering/model.js';
 import { type Log, sessionTag } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
+import type { JournalEvent } from './journal.js';
 import type { FromShard, ServedModel } from './messages.js';
 import { RequestReaders } from './request-readers.js';
 import { SessionStore } from './session-store.js';
@@ -35,21 +36,27 @@ export function openParts(
   log.info({ family: model.family.name, fastPath: model.tokenizer.fastPath, why: model.tokenizer.fastPathReason }, 'model loaded');
   const engine = new EnginePool({
     engine: engineNamed(settings.engine),
-    urls: settings.engineUrl,
+    urls: start.engines.replicas.map(({ url }) => url),
+    slots: start.engines.replicas.map(({ slot }) => slot),
     apiKey: start.engineKey,
     settings,
     vocabularySize: Math.max(model.tokenizer.vocabularySize, model.directory.vocabSize ?? 0),
     sharedCounters: start.inFlight,
     shard: { index, count: settings.shards },
   });
+  const { pause, weightVersion } = start.engines;
+  if (weightVersion !== null) void engine.resume(weightVersion);
+  if (pause !== null) void engine.pause(pause);
   const context: ShardContext = {
     settings,
     model,
     engine,
     engineName: settings.engine,
     signatures: new TurnSignatures(secret),
-    // Rows and trees live in memory: nothing follows the journal.
-    journal: () => undefined,
+    journal: (event) => {
+      const message = frontNotice(event);
+      if (message !== null) send(message);
+    },
     metrics: metrics,
     log: log,
     modelName: () => settings.engineModel ?? model.directory.name,
@@ -61,18 +68,15 @@ export function openParts(
   };
   const requests = new RequestReaders(settings, context.signatures);
   const store = new SessionStore(settings, context.journal, {
-    opened: (session) => send({ kind: 'opened', sessionId: session.id }),
+    opened: ({ id, implicit, openedAtMs, created: { rolloutId, groupId, sampleIndex } }) =>
+      send({ kind: 'opened', sessionId: id, implicit, openedAtMs, rolloutId, groupId, sampleIndex }),
     closed: (session) => {
       requests.forget(session.id);
       engine.forget(session.id);
       send({ kind: 'closed', sessionId: session.id });
     },
   });
-  const desk = new TrainerDesk({
-    store,
-    context,
-    onFinished: () => send({ kind: 'finished' }),
-  });
+  const desk = new TrainerDesk({ store, context });
   const parts = { context, requests, store, desk };
   engine.onChange(() => {
     send({ kind: 'engines', engines: engine.states() });
@@ -80,6 +84,22 @@ export function openParts(
   });
   send({ kind: 'engines', engines: engine.states() });
   return parts;
+}
+
+/** What of the journal the front follows, so that it can say what is gone when this thread dies. */
+function frontNotice(event: JournalEvent): FromShard | null {
+  switch (event.kind) {
+    case 'create':
+      return null;
+    case 'commit':
+      return { kind: 'progress', sessionId: event.sessionId, turns: event.turns, tokens: event.tokens };
+    case 'finish':
+      return { kind: 'finished', sessionId: event.sessionId };
+    case 'ack':
+      return { kind: 'forgotten', sessionId: event.sessionId, life: 'finished' };
+    case 'drop':
+      return { kind: 'forgotten', sessionId: event.sessionId, life: event.reason === 'deleted' ? 'open' : 'finished' };
+  }
 }
 
 export function servedModel(context: ShardContext): ServedModel {

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { SharedCounters } from '../backend/shared-counters.js';
 import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
-import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
-import type { AgentCall, FromShard, ReplicaState, ServedModel } from './messages.js';
+import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import { EngineOrders, type EngineStand } from './engine-orders.js';
+import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 import { LOST, SessionFates } from './session-fates.js';
+import { type SessionOutline, SessionOutlines } from './session-outlines.js';
+import { ShardAsks } from './shard-asks.js';
 import { ShardHost } from './shard-host.js';
 import type { CallHandle, ShardLink } from './shard-link.js';
 import { shardOf } from './shard-of.js';
@@ -21,8 +24,8 @@ interface ShardSeat {
   problem: string | null;
   model: ServedModel | null;
   replicas: readonly ReplicaState[];
-  /** Ids of the sessions that live in the present life. */
-  readonly live: Set<string>;
+  /** Sessions of the present life. */
+  readonly sessions: SessionOutlines;
 }
 
 interface OpenCall {
@@ -30,19 +33,17 @@ interface OpenCall {
   readonly onMessage: (message: FromShard) => void;
 }
 
-interface Waiting<T> {
-  readonly seat: ShardSeat;
-  readonly resolve: (value: T) => void;
-}
-
+const NO_WORK: EngineWork = { calls: 0, waiting: 0, running: [] };
 const METRICS_WAIT_MS = 2000;
 
 /** All shards, and which session lives, is closed or was lost where. Lives on the front's thread. */
 export class ShardPool implements ShardLink {
   readonly #seats: ShardSeat[];
   readonly #calls = new Map<number, OpenCall>();
-  readonly #trainerCalls = new Map<number, Waiting<TrainerAnswer>>();
-  readonly #metricsCalls = new Map<number, Waiting<readonly object[]>>();
+  readonly #trainerCalls = new ShardAsks<ShardSeat, TrainerAnswer>();
+  readonly #metricsCalls = new ShardAsks<ShardSeat, readonly object[]>();
+  readonly #orderCalls = new ShardAsks<ShardSeat, EngineWork>();
+  readonly #orders: EngineOrders;
   readonly #finishedListeners = new Set<() => void>();
   readonly #readyListeners = new Set<() => void>();
   readonly #fates: SessionFates;
@@ -51,13 +52,14 @@ export class ShardPool implements ShardLink {
   constructor(private readonly options: ShardPoolOptions) {
     const { settings } = options;
     this.#fates = new SessionFates(settings.sessions.closedTtlMs, settings.traces.ttlMs, settings.sessions.closedMax);
+    this.#orders = new EngineOrders(settings.engineUrl);
     const secret = new Uint8Array(randomBytes(32));
     const inFlight = new SharedArrayBuffer(SharedCounters.bytes(settings.shards));
     this.#seats = Array.from({ length: settings.shards }, (_, index) => {
       const seat: ShardSeat = {
         host: new ShardHost({
           index,
-          start: (epoch) => ({ index, epoch, settings, engineKey: options.engineKey, secret, inFlight }),
+          start: (epoch) => ({ index, epoch, settings, engines: this.#orders.stand, engineKey: options.engineKey, secret, inFlight }),
           hangMs: settings.shard.hangMs,
           heapMb: settings.shard.heapMb,
           onMessage: (message) => this.#receive(seat, message),
@@ -67,7 +69,7 @@ export class ShardPool implements ShardLink {
         problem: 'it is loading the model',
         model: null,
         replicas: [],
-        live: new Set(),
+        sessions: new SessionOutlines(),
       };
       return seat;
     });
@@ -146,10 +148,13 @@ export class ShardPool implements ShardLink {
   trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer> {
     const seat = this.#seatOf(shard);
     const sessionId = 'sessionId' in call ? call.sessionId : call.kind === 'create' ? call.session.sessionId : null;
-    if (sessionId !== null && this.#fates.isLost(sessionId)) {
+    const lost = sessionId === null ? null : this.#fates.lost.state(sessionId, Date.now());
+    if (sessionId !== null && lost !== null) {
+      if (call.kind === 'get') return Promise.resolve({ kind: 'text', status: 200, text: lost });
       if (call.kind !== 'create' && call.kind !== 'delete') return Promise.resolve({ kind: 'error', error: LOST });
-      this.#fates.forgive(sessionId);
+      this.#fates.lost.delete(sessionId);
       if (call.kind === 'delete') {
+        this.#fates.closed(sessionId);
         return Promise.resolve({ kind: 'text', status: 200, text: JSON.stringify({ session_id: sessionId, deleted: true }) });
       }
     }
@@ -160,10 +165,36 @@ export class ShardPool implements ShardLink {
       });
     }
     const id = this.#nextId++;
-    return new Promise((resolve) => {
-      this.#trainerCalls.set(id, { seat, resolve });
-      seat.host.send({ kind: 'trainer', id, call });
-    });
+    return this.#trainerCalls.ask(seat, id, () => seat.host.send({ kind: 'trainer', id, call }));
+  }
+
+  /** A shard that is being born is told too: it reads its messages when it has loaded the model. */
+  async order(order: EngineOrder): Promise<EngineWork | ErrorValue> {
+    const taken = this.#orders.take(order);
+    if ('code' in taken) return taken;
+    const works = await Promise.all(
+      this.#seats.map((seat) => {
+        const id = this.#nextId++;
+        const send = (): void => seat.host.send({ kind: 'order', id, ...taken });
+        if (seat.state === 'ready') return this.#orderCalls.ask(seat, id, send);
+        send();
+        return NO_WORK;
+      }),
+    );
+    return sumOfWork(works);
+  }
+
+  get engineStand(): EngineStand {
+    return this.#orders.stand;
+  }
+
+  lostSessions(after: string | null, limit: number): string {
+    return this.#fates.lost.page(after, limit, Date.now());
+  }
+
+  /** What goes with the process: sessions whose rows nobody acknowledged, and open ones. */
+  get unfetched(): readonly SessionOutline[] {
+    return this.#seats.flatMap((seat) => [...seat.sessions]);
   }
 
   onFinished(listener: () => void): () => void {
@@ -172,27 +203,19 @@ export class ShardPool implements ShardLink {
   }
 
   metrics(): Promise<readonly (readonly object[])[]> {
-    const answers = this.#seats
-      .filter((seat) => seat.state === 'ready')
-      .map(
-        (seat) =>
-          new Promise<readonly object[]>((resolve) => {
-            const id = this.#nextId++;
-            const timer = setTimeout(() => {
-              this.#metricsCalls.delete(id);
-              resolve([]);
-            }, METRICS_WAIT_MS);
-            this.#metricsCalls.set(id, {
-              seat,
-              resolve: (metrics) => {
-                clearTimeout(timer);
-                resolve(metrics);
-              },
-            });
-            seat.host.send({ kind: 'metrics', id });
-          }),
-      );
-    return Promise.all(answers);
+    const ready = this.#seats.filter((seat) => seat.state === 'ready');
+    return Promise.all(
+      ready.map((seat) => {
+        const id = this.#nextId++;
+        return this.#metricsCalls.ask(
+          seat,
+          id,
+          () => seat.host.send({ kind: 'metrics', id }),
+          METRICS_WAIT_MS,
+          () => [],
+        );
+      }),
+    );
   }
 
   closedError(sessionKey: string): ErrorValue | null {
@@ -237,21 +260,30 @@ export class ShardPool implements ShardLink {
         seat.replicas = message.engines;
         return;
       case 'opened':
-        seat.live.add(message.sessionId);
+        seat.sessions.opened(message);
         this.#fates.opened(message.sessionId);
         return;
+      case 'progress':
+        seat.sessions.progressed(message.sessionId, message.turns, message.tokens);
+        return;
+      case 'forgotten':
+        seat.sessions.forgotten(message.sessionId, message.life);
+        return;
       case 'closed':
-        seat.live.delete(message.sessionId);
         this.#fates.closed(message.sessionId);
         return;
       case 'finished':
+        seat.sessions.finished(message.sessionId);
         for (const listener of this.#finishedListeners) listener();
         return;
       case 'trainer':
-        this.#settle(this.#trainerCalls, message.id, message.answer);
+        this.#trainerCalls.settle(message.id, message.answer);
         return;
       case 'metrics':
-        this.#settle(this.#metricsCalls, message.id, message.metrics);
+        this.#metricsCalls.settle(message.id, message.metrics);
+        return;
+      case 'work':
+        this.#orderCalls.settle(message.id, message.work);
         return;
       case 'answer':
       case 'end':
@@ -268,21 +300,15 @@ export class ShardPool implements ShardLink {
     }
   }
 
-  #settle<T>(table: Map<number, Waiting<T>>, id: number, value: T): void {
-    const waiting = table.get(id);
-    table.delete(id);
-    waiting?.resolve(value);
-  }
-
   #wake(): void {
     for (const listener of [...this.#readyListeners]) listener();
   }
 
   /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
   #bury(seat: ShardSeat, index: number, epoch: number, problem: string): void {
-    const sessions = seat.live.size;
-    for (const id of seat.live) this.#fates.lost(id);
-    seat.live.clear();
+    const lost = [...seat.sessions];
+    for (const outline of lost) this.#fates.lose(outline);
+    seat.sessions.clear();
     seat.state = 'starting';
     seat.problem = `its thread was replaced (${problem})`;
     seat.replicas = [];
@@ -291,10 +317,27 @@ export class ShardPool implements ShardLink {
       this.#calls.delete(id);
       call.onMessage({ kind: 'lost', id, error: LOST });
     }
-    for (const [id, waiting] of this.#trainerCalls) {
-      if (waiting.seat === seat) this.#settle(this.#trainerCalls, id, { kind: 'error', error: LOST });
-    }
-    for (const [id, waiting] of this.#metricsCalls) if (waiting.seat === seat) this.#settle(this.#metricsCalls, id, []);
-    this.options.onProblem('a shard died and was replaced', { shard: index, epoch, problem, lostSessions: sessions });
+    this.#trainerCalls.giveUp(seat, { kind: 'error', error: LOST });
+    this.#metricsCalls.giveUp(seat, []);
+    this.#orderCalls.giveUp(seat, NO_WORK);
+    this.options.onProblem('a shard died and was replaced', {
+      shard: index,
+      epoch,
+      problem,
+      lostSessions: lost.length,
+      lostTurns: lost.reduce((sum, { turns }) => sum + turns, 0),
+      lostTokens: lost.reduce((sum, { tokens }) => sum + tokens, 0),
+    });
   }
+}
+
+function sumOfWork(works: readonly EngineWork[]): EngineWork {
+  const running = new Map<string | null, number>();
+  for (const work of works)
+    for (const { weightVersion, turns } of work.running) running.set(weightVersion, (running.get(weightVersion) ?? 0) + turns);
+  return {
+    calls: works.reduce((sum, { calls }) => sum + calls, 0),
+    waiting: works.reduce((sum, { waiting }) => sum + waiting, 0),
+    running: [...running].map(([weightVersion, turns]) => ({ weightVersion, turns })),
+  };
 }

@@ -9,6 +9,7 @@ import { createLog, errorFields, type Log, sessionTag } from '../telemetry/log.j
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { preparePrompt } from './begin-turn.js';
 import { CallAnswer } from './call-answer.js';
+import { carryOut } from './carry-out-order.js';
 import type { AgentCall, FromShard, ToShard } from './messages.js';
 import { Outbox } from './outbox.js';
 import { retriedTurn, retryTurn } from './retry-turn.js';
@@ -108,6 +109,19 @@ export class Shard {
         const { id } = message;
         if (this.#parts !== null) measure(this.#parts, this.start.index);
         void this.#metrics.toJson().then((metrics) => this.#send({ kind: 'metrics', id, metrics }));
+        return;
+      }
+      case 'order': {
+        const { id, order, slot } = message;
+        const engine = this.#parts?.context.engine;
+        if (engine === undefined) return;
+        carryOut(engine, order, slot).then(
+          (work) => this.#send({ kind: 'work', id, work }),
+          (error: unknown) => {
+            this.#log.error({ order: order.kind, ...errorFields(error) }, 'an order about the engines failed');
+            this.#send({ kind: 'work', id, work: engine.work() });
+          },
+        );
         return;
       }
       case 'drain':

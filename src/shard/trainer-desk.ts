@@ -12,8 +12,6 @@ import { encodeSession } from './trace-msgpack.js';
 export interface TrainerDeskOptions {
   readonly store: SessionStore;
   readonly context: ShardContext;
-  /** Rows wait for a lease. */
-  readonly onFinished: () => void;
 }
 
 const NOT_FOUND: ErrorValue = {
@@ -112,7 +110,6 @@ export class TrainerDesk {
     const finished = new FinishedSession(session, Date.now(), context.settings.traces.maxRowTokens, aborted);
     store.keep(finished, Date.now());
     this.#count(finished);
-    this.options.onFinished();
     return finished;
   }
 

@@ -56,6 +56,20 @@ export type TrainerCall =
     }
   | { readonly kind: 'ack'; readonly leaseId: string | null; readonly sessionIds: readonly string[] };
 
+/** `wait`: running samples end · `abort`: they are stopped and go on after the pause from the tokens they have · `keep`: the engine holds them. */
+export type PauseMode = 'wait' | 'abort' | 'keep';
+
+/** What a trainer wants of the engines; every shard is told. */
+export type EngineOrder =
+  | { readonly kind: 'tell' }
+  /** Answered when no call runs at an engine, or after `waitMs`; at once for `keep`. The pause lasts until `resume`. */
+  | { readonly kind: 'pause'; readonly mode: PauseMode; readonly waitMs: number }
+  /** `weightVersion` stamps what is sampled from now on where the engine does not say a version. */
+  | { readonly kind: 'resume'; readonly weightVersion: string | null }
+  | { readonly kind: 'add_replica'; readonly url: string }
+  /** Answered when its running calls have ended, or after `waitMs`. */
+  | { readonly kind: 'remove_replica'; readonly url: string; readonly waitMs: number };
+
 export type TrainerAnswer =
   | { readonly kind: 'error'; readonly error: ErrorValue }
   /** A JSON text, or text/plain for a drawn tree. */

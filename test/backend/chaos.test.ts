@@ -65,7 +65,7 @@ it.each([1, 2, 3])('gives every turn its own whole sample or a definite end, wha
   const pauses = (async () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     await Promise.all(pools.map((pool) => pool.pause('abort')));
-    for (const pool of pools) pool.resume('v2');
+    for (const pool of pools) void pool.resume('v2');
   })();
   let whole = 0;
   let cancelled = 0;

@@ -454,7 +454,8 @@ describe('EnginePool and weight updates', () => {
     const waiting = pool.generate(turn({ sessionId: 's2' }));
     await expect.poll(() => pool.states()[0]).toMatchObject({ inFlight: 0, queued: 2 });
     expect(engine.calls).toHaveLength(1);
-    pool.resume('step-2');
+    expect(pool.work()).toEqual({ calls: 0, waiting: 1, running: [{ weightVersion: null, turns: 1 }] });
+    void pool.resume('step-2');
     expect(ids(await running)).toEqual([21, 22, 7, 8, 9]);
     expect(await waiting).toMatchObject({ ok: true, result: { weightVersions: [span('step-2', 0, 3)] } });
   });
@@ -470,7 +471,56 @@ describe('EnginePool and weight updates', () => {
     answer(call, { ids: [21] });
     await paused;
     expect(ids(await running)).toEqual([21]);
-    pool.resume();
+    await pool.resume();
+  });
+
+  it('sends nothing for a place that was given as the pause began', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    await allUp(pool);
+    const sample = pool.generate(turn());
+    await pool.pause('wait');
+    expect(pool.work()).toEqual({ calls: 0, waiting: 1, running: [] });
+    expect(engine.calls).toHaveLength(0);
+    await pool.resume();
+    expect(await sample).toMatchObject({ ok: true });
+  });
+
+  it('gives a sample the weights it was sent with, and says that they changed inside it', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    void pool.resume('v1');
+    engine.next(silent);
+    const arrival = engine.arrival();
+    const running = pool.generate(turn());
+    const call = await arrival;
+    await pool.pause('keep');
+    expect(pool.work()).toEqual({ calls: 1, waiting: 0, running: [{ weightVersion: 'v1', turns: 1 }] });
+    void pool.resume('v2');
+    answer(call, { ids: [21, 22, 23] });
+    expect(await running).toMatchObject({
+      ok: true,
+      result: { weightVersions: [span('v1', 0, 3)], flags: expect.arrayContaining(['weights_changed']) },
+    });
+    const next = await pool.generate(turn());
+    expect(next).toMatchObject({ ok: true, result: { weightVersions: [span('v2', 0, 3)] } });
+    expect(next.ok && next.result.flags).not.toContain('weights_changed');
+  });
+
+  it('asks for the new version before it sends again, and a pause that came meanwhile stands', async () => {
+    const engine = await startEngine();
+    engine.weightVersion = 'w1';
+    const pool = openPool([engine]);
+    await allUp(pool);
+    await pool.pause('wait');
+    engine.weightVersion = 'w2';
+    const resumed = pool.resume();
+    const sample = pool.generate(turn());
+    await pool.pause('keep');
+    await resumed;
+    expect(pool.paused).toBe(true);
+    await pool.resume();
+    expect(await sample).toMatchObject({ ok: true, result: { weightVersions: [span('w2', 0, 3)] } });
   });
 
   it('stamps samples with the version that the probe found where answers have none', async () => {

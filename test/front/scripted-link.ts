@@ -1,8 +1,9 @@
 /** The shards as the front sees them, in memory: each call is answered by a script of the test. */
 import type { ErrorValue } from '../../src/errors.js';
-import type { AgentCall, FromShard, ReplicaState, ServedModel } from '../../src/shard/messages.js';
+import type { EngineStand } from '../../src/shard/engine-orders.js';
+import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from '../../src/shard/messages.js';
 import type { CallHandle, ShardLink } from '../../src/shard/shard-link.js';
-import type { TrainerAnswer, TrainerCall } from '../../src/trainer/calls.js';
+import type { EngineOrder, TrainerAnswer, TrainerCall } from '../../src/trainer/calls.js';
 
 /** One opened call: what was sent, what came of it, and a way to speak as its shard. */
 export class ScriptedCall {
@@ -96,6 +97,20 @@ export class ScriptedLink implements ShardLink {
   async trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer> {
     this.trainerCalls.push({ shard, call });
     return this.onTrainer(shard, call);
+  }
+
+  readonly orders: EngineOrder[] = [];
+  engineStand: EngineStand = { replicas: [], pause: null, weightVersion: null };
+  onOrder: (order: EngineOrder) => EngineWork | ErrorValue = () => ({ calls: 0, waiting: 0, running: [] });
+  lost = '[]';
+
+  async order(order: EngineOrder): Promise<EngineWork | ErrorValue> {
+    this.orders.push(order);
+    return this.onOrder(order);
+  }
+
+  lostSessions(): string {
+    return this.lost;
   }
 
   onFinished(listener: () => void): () => void {

@@ -30,18 +30,6 @@ describe('probes', () => {
     expect(await metric('rollout_gateway_requests_total{route="chat_completions",status="200"}')).toBe('1');
     expect(await metric('rollout_gateway_requests_total{route="none",status="404"}')).toBe('1');
   });
-
-  test('/engines shows every replica', async () => {
-    const { link, url } = await frontUnderTest();
-    link.replicas = [
-      { url: 'http://e', state: 'up', version: '1', route: 'r', weightVersion: '7', inFlight: 2, queued: 1, window: 64, problem: null },
-    ];
-    expect(await (await fetch(`${url}/engines`)).json()).toEqual({
-      engines: [
-        { url: 'http://e', state: 'up', version: '1', route: 'r', weight_version: '7', in_flight: 2, queued: 1, window: 64, problem: null },
-      ],
-    });
-  });
 });
 
 describe('models', () => {
