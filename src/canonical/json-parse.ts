@@ -33,6 +33,15 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   return reader.document();
 }
 
+/**
+ * As {@link parseJson}, of the value that begins at `start` in a longer text; what follows its `end` is not looked at.
+ * @param start where the value's first unit stands, no white space
+ */
+export function parseJsonPart(text: string, start: number, limits: JsonLimits = {}): { readonly value: JsonValue; readonly end: number } {
+  const reader = new Reader(text, Math.min(limits.depth ?? DEFAULT_JSON_DEPTH, MAX_JSON_DEPTH), limits.allowNonFinite ?? false);
+  return reader.part(start);
+}
+
 /** As {@link parseJson}, of UTF-8. Invalid UTF-8 and a byte order mark are refused. */
 export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): JsonValue {
   const text = decodeUtf8(bytes);
@@ -71,6 +80,12 @@ class Reader {
     this.skipSpace();
     if (this.position < this.text.length) this.fail('something follows the value');
     return value;
+  }
+
+  part(start: number): { readonly value: JsonValue; readonly end: number } {
+    this.position = start;
+    const value = this.value(this.text.charCodeAt(start));
+    return { value, end: this.position };
   }
 
   private fail(reason: string, position = this.position): never {

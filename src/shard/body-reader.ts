@@ -1,13 +1,17 @@
 import type { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { endOfJsonString, endOfJsonValue, isDelimiter, showsItsEnd, skipJsonSpace } from '../canonical/json-bytes.js';
-import { JsonSyntaxError, parseJsonBytes } from '../canonical/json-parse.js';
+import { JsonSyntaxError } from '../canonical/json-parse.js';
 import type { JsonValue } from '../canonical/json-value.js';
 import { type BodyOutline, HISTORY, historyLength, type OutlinedItems, type OutlinedMember } from './body-outline.js';
 import type { SharedPrefix } from './shared-prefix.js';
+import { PartReader, TextReader, type ValueReader } from './value-reader.js';
 
-/** How many items of the earlier list are looked at when one is not where it was. */
+/** How many items of the earlier list are looked at when one is not where it was, and how many for a whole body. */
 const SEARCHED_ITEMS = 64;
+const SEARCHED_IN_ALL = 16_384;
+/** Shorter spans are summed faster without a call. */
+const SHORT_SPAN = 48;
 
 const COMMA = 44;
 const COLON = 58;
@@ -33,26 +37,30 @@ export function readBody(bytes: Buffer, depth: number, base: BodyOutline | null,
   }
 }
 
-type MemberPlace = Pick<OutlinedMember, 'name' | 'nameStart' | 'nameEnd' | 'start'>;
-const placeOf = ({ name, nameStart, nameEnd, start }: OutlinedMember): MemberPlace => ({ name, nameStart, nameEnd, start });
 const NO_ITEMS: OutlinedItems = { values: [], starts: [], ends: [], sums: [] };
 
 class BodyReader {
   #at = 0;
   #reused = 0;
+  #searches = SEARCHED_IN_ALL;
+  readonly #values: ValueReader;
 
   constructor(
     private readonly bytes: Buffer,
     private readonly depth: number,
     private readonly base: BodyOutline | null,
-  ) {}
+  ) {
+    this.#values = base === null ? new TextReader(bytes) : new PartReader(bytes);
+  }
 
   read(shared: SharedPrefix): BodyOutline | null {
     const members = this.base === null ? [] : this.base.members.slice(0, shared.members);
     for (const member of members) if (member.name === HISTORY) this.#reused = member.items?.values.length ?? 0;
     const begun = shared.items === null ? undefined : this.base!.members[shared.members]!;
-    if (begun !== undefined) members.push(this.#list(placeOf(begun), begun, shared.items!));
-    else if (members.length > 0) this.#at = members.at(-1)!.end;
+    if (begun !== undefined) {
+      const { name, nameStart, nameEnd, start } = begun;
+      members.push(this.#list(name, nameStart, nameEnd, start, begun, shared.items!));
+    } else if (members.length > 0) this.#at = members.at(-1)!.end;
     else {
       this.#expect(OPEN_BRACE, skipJsonSpace(this.bytes, 0));
       members.push(this.#member(skipJsonSpace(this.bytes, this.#at)));
@@ -77,20 +85,19 @@ class BodyReader {
   #member(nameStart: number): OutlinedMember {
     const { bytes } = this;
     if (bytes[nameStart] !== QUOTE) this.#fail();
-    const nameEnd = endOfJsonString(bytes, nameStart);
-    const before = this.base?.members.find((it) => this.#isNamed(it, nameStart, nameEnd)) ?? null;
-    const name = before?.name ?? (this.#parse(nameStart, nameEnd, 0) as string);
+    const before = this.#memberNamed(nameStart);
+    const name = before?.name ?? (this.#value(nameStart, 0) as string);
+    const nameEnd = before === null ? this.#at : nameStart + before.nameEnd - before.nameStart;
     this.#expect(COLON, skipJsonSpace(bytes, nameEnd));
     const start = skipJsonSpace(bytes, this.#at);
-    const place = { name, nameStart, nameEnd, start };
     if (before !== null && this.#sameValue(before.start, before.end, start)) {
       this.#at = start + before.end - before.start;
       if (name === HISTORY) this.#reused = before.items?.values.length ?? 0;
-      return { ...before, ...place, end: this.#at };
+      return { name, nameStart, nameEnd, start, end: this.#at, value: before.value, sum: before.sum, items: before.items };
     }
-    if (bytes[start] === OPEN_BRACKET) return this.#list(place, before, 0);
-    this.#at = endOfJsonValue(bytes, start);
-    return { ...place, end: this.#at, value: this.#parse(start, this.#at, this.depth - 1), sum: this.#sum(start, this.#at), items: null };
+    if (bytes[start] === OPEN_BRACKET) return this.#list(name, nameStart, nameEnd, start, before, 0);
+    const value = this.#value(start, this.depth - 1);
+    return { name, nameStart, nameEnd, start, end: this.#at, value, sum: sumOfBytes(bytes, start, this.#at), items: null };
   }
 
   /**
@@ -98,9 +105,8 @@ class BodyReader {
    * @param before the member of that name in `base`
    * @param shared leading items that are known to be equal and at the same place
    */
-  #list(place: MemberPlace, before: OutlinedMember | null, shared: number): OutlinedMember {
+  #list(name: string, nameStart: number, nameEnd: number, start: number, before: OutlinedMember | null, shared: number): OutlinedMember {
     const { bytes } = this;
-    const { start } = place;
     const old = before?.items ?? NO_ITEMS;
     const from = before?.start ?? 0;
     const values = old.values.slice(0, shared);
@@ -119,8 +125,8 @@ class BodyReader {
       }
       const found = this.#find(old, from, next, at);
       if (found === -1) {
-        values.push(this.#parse(at, this.#at, this.depth - 2));
-        sums.push(this.#sum(at, this.#at));
+        values.push(this.#value(at, this.depth - 2));
+        sums.push(sumOfBytes(bytes, at, this.#at));
       } else {
         values.push(old.values[found]!);
         sums.push(old.sums[found]!);
@@ -133,13 +139,13 @@ class BodyReader {
       isOver = bytes[at] === CLOSE_BRACKET;
     }
     this.#at = at + 1;
-    if (place.name === HISTORY) this.#reused = reused;
+    if (name === HISTORY) this.#reused = reused;
     const isSame = before !== null && reused === values.length && reused === old.values.length && before.items !== null;
-    const items = isSame ? { ...old, starts, ends } : { values, starts, ends, sums };
-    return { ...place, end: this.#at, value: items.values, sum: sumOf(sums), items };
+    const items = { values: isSame ? old.values : values, starts, ends, sums };
+    return { name, nameStart, nameEnd, start, end: this.#at, value: items.values, sum: sumOf(sums), items };
   }
 
-  /** Moves past the item at `at`; gives its place in the earlier list, from `next` on, or -1. */
+  /** Where in the earlier list, from `next` on, the item at `at` stands, and moves past it; -1 where it is new. */
   #find(old: OutlinedItems, from: number, next: number, at: number): number {
     const { starts, ends } = old;
     const limit = Math.min(starts.length, next + SEARCHED_ITEMS);
@@ -147,16 +153,25 @@ class BodyReader {
       this.#at = at + ends[next]! - starts[next]!;
       return next;
     }
-    this.#at = endOfJsonValue(this.bytes, at);
-    const length = this.#at - at;
+    if (next + 1 >= limit || this.#searches <= 0) return -1;
+    this.#searches -= limit - next;
+    const end = endOfJsonValue(this.bytes, at);
     for (let i = next + 1; i < limit; i++) {
-      if (ends[i]! - starts[i]! === length && this.#same(from + starts[i]!, from + ends[i]!, at)) return i;
+      if (ends[i]! - starts[i]! === end - at && this.#same(from + starts[i]!, from + ends[i]!, at)) {
+        this.#at = end;
+        return i;
+      }
     }
     return -1;
   }
 
-  #isNamed({ nameStart, nameEnd }: OutlinedMember, start: number, end: number): boolean {
-    return nameEnd - nameStart === end - start && this.#same(nameStart, nameEnd, start);
+  #memberNamed(start: number): OutlinedMember | null {
+    if (this.base === null) return null;
+    const length = endOfJsonString(this.bytes, start) - start;
+    for (const it of this.base.members) {
+      if (it.nameEnd - it.nameStart === length && this.#same(it.nameStart, it.nameEnd, start)) return it;
+    }
+    return null;
   }
 
   /** Whether the bytes at `at` are those of the earlier body from `start` to `end`. */
@@ -172,12 +187,11 @@ class BodyReader {
     return this.#same(start, end, at) && (showsItsEnd(this.bytes, at) || isDelimiter(this.bytes[at + end - start]));
   }
 
-  #parse(start: number, end: number, depth: number): JsonValue {
-    return parseJsonBytes(this.bytes.subarray(start, end), { depth });
-  }
-
-  #sum(start: number, end: number): number {
-    return crc32(this.bytes.subarray(start, end)) | 0;
+  /** Reads the value at `at` and moves past it. */
+  #value(at: number, depth: number): JsonValue {
+    const { value, end } = this.#values.read(at, depth);
+    this.#at = end;
+    return value;
   }
 
   #expect(byte: number, at: number): void {
@@ -188,6 +202,13 @@ class BodyReader {
   #fail(): never {
     throw new JsonSyntaxError('left to the plain reader', this.#at);
   }
+}
+
+function sumOfBytes(bytes: Buffer, start: number, end: number): number {
+  if (end - start > SHORT_SPAN) return crc32(bytes.subarray(start, end)) | 0;
+  let sum = end - start;
+  for (let at = start; at < end; at++) sum = (Math.imul(sum, 0x9e3779b1) + bytes[at]!) | 0;
+  return sum;
 }
 
 /** One number for a list of checksums, in order. */

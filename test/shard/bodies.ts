@@ -21,6 +21,7 @@ const TEXTS = [
   'with "quotes" and \\ slashes',
   'line\nline\ttab',
   'ümlaut → 值 😀',
+  '\ufffd',
   '}],{["',
   '',
   '\\"',
