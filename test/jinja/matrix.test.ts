@@ -65,6 +65,14 @@ describe('snippets', () => {
   });
 });
 
+describe('edge cases', () => {
+  const file = readFileSync(new URL('../fixtures/jinja/edge-cases.json', import.meta.url), 'utf8');
+  const { context, cases } = JSON.parse(file) as { context: unknown; cases: readonly ({ template: string } & Outcome)[] };
+  it.each(cases.map((one) => [one.template, one] as const))('%s', (_name, { template, text, error }) => {
+    expect(run(compiled(template), JSON.stringify(context))).toEqual(text === undefined ? { error } : { text });
+  });
+});
+
 const MATRIX = path.resolve(import.meta.dirname, '../../../shared/template-matrix');
 
 describe('the whole matrix', () => {

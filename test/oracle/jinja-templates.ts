@@ -143,7 +143,7 @@ export class Templates {
     if (roll <= 19) return this.macro(place);
     if (roll === 20)
       return [
-        `${this.open(`filter ${random.pick(['upper', 'trim', 'replace("a", "b")', 'indent', 'tojson', 'upper|lower'])}`)}${this.body(place)}${this.open('endfilter')}`,
+        `${this.open(`filter ${random.pick(['upper', 'trim', 'replace("a", "b")', 'indent', 'tojson', 'upper|lower', 'length', 'list'])}`)}${this.body(place)}${this.open('endfilter')}`,
         place,
       ];
     if (roll === 21)
@@ -256,7 +256,7 @@ export class Templates {
 
   private callBlock(place: Place): string {
     const { random } = this;
-    const name = place.macros.length > 0 ? random.pick(place.macros) : 'nomacro';
+    const name = place.macros.length > 0 ? random.pick(place.macros) : random.pick(['nomacro', 'dict', 'joiner', 'namespace']);
     return (
       this.open(`call${random.chance(0.3) ? '(u)' : ''} ${name}(${random.chance(0.4) ? place.expressions.of('any', 2) : ''})`) +
       this.body({ ...place, inLoop: false }) +
