@@ -31,6 +31,13 @@ const KEPT_IDS = 1 << 18;
 /** The UTF-16 units of a text; the array is the caller's own. */
 export function unitsOf(text: string): Uint16Array {
   const units = new Uint16Array(text.length);
+  if (text.length < SHORT_TEXT) {
+    for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
+    return units;
+  }
   Buffer.from(units.buffer).write(text, 'utf16le');
   return units;
 }
+
+/** Below this a loop is faster than a call into the runtime. */
+const SHORT_TEXT = 200;

@@ -52,20 +52,21 @@ export interface Tokenizer {
   readonly hash: string;
 }
 
-/** @throws GatewayError `model_files` */
-export function loadTokenizer(directory: ModelDirectory): Tokenizer {
-  return buildTokenizer(directory, readTokenizerDefinition(directory));
+/**
+ * @param fastPath false to have the library encode whatever the definition would allow
+ * @throws GatewayError `model_files`
+ */
+export function loadTokenizer(directory: ModelDirectory, { fastPath = true }: { readonly fastPath?: boolean } = {}): Tokenizer {
+  return buildTokenizer(directory, readTokenizerDefinition(directory), fastPath);
 }
 
-function buildTokenizer(directory: ModelDirectory, definition: TokenizerDefinition): Tokenizer {
+function buildTokenizer(directory: ModelDirectory, definition: TokenizerDefinition, fastPath: boolean): Tokenizer {
   const entries = vocabularyEntries(definition.model);
   const vocabulary = new Map(entries);
   const added = readAddedTokens(directory, definition, (content) => vocabulary.get(content), vocabulary.size);
   const ownNormalizer = readNormalizer(definition.normalizer);
-  const plan: EncoderPlan =
-    ownNormalizer === undefined
-      ? { parts: null, kind: null, reason: `the normalizer is ${definition.normalizer?.type}` }
-      : planEncoder(definition, vocabulary);
+  const unplanned = !fastPath ? 'turned off' : ownNormalizer === undefined ? `the normalizer is ${definition.normalizer?.type}` : null;
+  const plan: EncoderPlan = unplanned === null ? planEncoder(definition, vocabulary) : { parts: null, kind: null, reason: unplanned };
   const library = plan.parts === null ? new LibraryStages(directory, definition) : null;
   const normalizer =
     ownNormalizer === undefined ? { changesFrom: 0, normalize: (text: string) => library!.normalize(text) } : ownNormalizer;

@@ -111,6 +111,17 @@ describe('tokenizer', () => {
     for (const { fastPathReason } of kinds) expect(fastPathReason).not.toBe('');
   });
 
+  // GPT-2's pattern is left out: the library's has the white space of JavaScript in it.
+  it.each([...BYTES.filter((name) => name !== 'gpt2-style'), ...CHARACTERS])('encodes %s as the library does', (name) => {
+    const slow = loadTokenizer(loadModelDirectory(join(FIXTURES, name)), { fastPath: false });
+    expect([slow.fastPath, slow.fastPathReason]).toEqual([null, 'turned off']);
+    const contents = slow.addedTokens.map((token) => token.content);
+    for (const text of adversarialTexts(400, contents, 21)) {
+      expect({ text, ids: [...load(name).encode(text)] }).toEqual({ text, ids: [...slow.encode(text)] });
+      expect(load(name).encodeWithoutSpecials(text)).toEqual(slow.encodeWithoutSpecials(text));
+    }
+  });
+
   it('protects only the given ranges', () => {
     const tokenizer = load('qwen-style');
     const start = tokenizer.idOf('<|im_start|>')!;
