@@ -18,8 +18,8 @@ export interface CreatedSession {
 export interface LeasedTraces {
   /** `null` when nothing was ready. */
   readonly lease_id: string | null;
-  /** Milliseconds since the epoch. */
-  readonly expires_at_ms: number | null;
+  /** Seconds since the epoch. */
+  readonly expires_at: number | null;
   readonly sessions: readonly FinishedSession[];
 }
 
@@ -89,8 +89,8 @@ export class Sessions {
         if (answer.kind === 'error') throw new GatewayError(answer.error.code, answer.error.message);
         if (answer.kind === 'traces') sessions.push(...answer.sessions.map(decodeSession));
       }
-      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at_ms: call.expiresAtMs, sessions };
-      if (Date.now() >= untilMs) return { lease_id: null, expires_at_ms: null, sessions: [] };
+      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at: call.expiresAtMs / 1000, sessions };
+      if (Date.now() >= untilMs) return { lease_id: null, expires_at: null, sessions: [] };
       await this.#finished(untilMs - Date.now());
     }
   }
@@ -98,7 +98,7 @@ export class Sessions {
   async ack(names: {
     readonly leaseId?: string;
     readonly sessionIds?: readonly string[];
-  }): Promise<{ readonly acked: number; readonly unknown: readonly string[] }> {
+  }): Promise<{ readonly acked: number; readonly unknown: number }> {
     const call: TrainerCall = { kind: 'ack', leaseId: names.leaseId ?? null, sessionIds: names.sessionIds ?? [] };
     const asked = new Set(names.leaseId === undefined ? call.sessionIds : [names.leaseId, ...call.sessionIds]);
     let acked = 0;
@@ -108,7 +108,7 @@ export class Sessions {
       acked += answer.acked;
       for (const name of [...asked]) if (!answer.unknown.includes(name)) asked.delete(name);
     }
-    return { acked, unknown: [...asked] };
+    return { acked, unknown: asked.size };
   }
 
   #read(route: TrainerRouteName, sessionId: string, body: TrainerBody | null, query = ''): TrainerRequest {

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../canonical/json-value.js';
-import type { AssistantMessage } from '../canonical/message.js';
+import type { AssistantMessage, Message } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
-import { localTime } from '../jinja/strftime.js';
-import { compileTemplate, type Template, TemplateFailure } from '../jinja/template.js';
+import { type LocalTime, localTime } from '../jinja/strftime.js';
+import { compileTemplate, type RenderedTail, type RenderMemo, type Template, TemplateFailure } from '../jinja/template.js';
 import type { Conversation, Renderer } from './renderer.js';
 import type { TemplateInput } from './template-input.js';
 
@@ -27,16 +27,20 @@ export class ChatTemplateRenderer implements Renderer {
   }
 
   render(conversation: Conversation): string {
-    return this.#run(conversation, this.options.input.messages(conversation.messages));
+    return this.#run(conversation, conversation.messages, (template, context, now) => template.render(context, { now }));
+  }
+
+  renderTail(conversation: Conversation, memo: RenderMemo): RenderedTail {
+    return this.#run(conversation, conversation.messages, (template, context, now) => template.renderTail(context, { now, memo }));
   }
 
   renderWithRaw(conversation: Conversation, index: number, rawText: string): string {
     const raw: AssistantMessage = { role: 'assistant', content: rawText, reasoning: null, toolCalls: [] };
     const messages = conversation.messages.map((message, at) => (at === index ? raw : message));
-    return this.#run(conversation, this.options.input.messages(messages));
+    return this.#run(conversation, messages, (template, context, now) => template.render(context, { now }));
   }
 
-  #run(conversation: Conversation, messages: readonly JsonObject[]): string {
+  #run<T>(conversation: Conversation, messages: readonly Message[], run: Run<T>): T {
     const tools = this.options.input.tools(conversation.tools);
     const template = (tools !== null && this.#compiled.get('tool_use')) || this.#compiled.get('default');
     if (template === undefined) {
@@ -46,7 +50,7 @@ export class ChatTemplateRenderer implements Renderer {
       );
     }
     const context = new Map<string, JsonValue>([
-      ['messages', messages],
+      ['messages', this.options.input.messages(messages)],
       ['tools', tools],
       ['documents', null],
       ['add_generation_prompt', conversation.addGenerationPrompt],
@@ -55,7 +59,7 @@ export class ChatTemplateRenderer implements Renderer {
     for (const [name, value] of this.options.templateKwargs) context.set(name, value);
     for (const [name, value] of conversation.templateKwargs) context.set(name, value);
     try {
-      return template.render(context, { now: () => localTime(conversation.nowMs) });
+      return run(template, context, () => localTime(conversation.nowMs));
     } catch (error) {
       if (error instanceof TemplateFailure) {
         throw new GatewayError('template_error', templateMessage(error), { cause: error });
@@ -64,6 +68,8 @@ export class ChatTemplateRenderer implements Renderer {
     }
   }
 }
+
+type Run<T> = (template: Template, context: ReadonlyMap<string, JsonValue>, now: () => LocalTime) => T;
 
 function compile(name: string, source: string): Template {
   try {

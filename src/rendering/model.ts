@@ -12,6 +12,7 @@ import { ChatTemplateRenderer } from './chat-template-renderer.js';
 import { probeEmptyContent } from './empty-content.js';
 import { loadModelDirectory, type ModelDirectory } from './model-directory.js';
 import { PromptBuilder } from './prompt-builder.js';
+import { textEndOf } from './prompt-memory.js';
 import type { Renderer } from './renderer.js';
 import { ROLE_COLON_STOP, RoleColonRenderer } from './role-colon-renderer.js';
 import { SpecialMarks } from './special-marks.js';
@@ -44,9 +45,10 @@ export interface LoadedModel {
   readonly warning: string | null;
 }
 
-export type ModelSettings = Pick<Settings, 'model' | 'family' | 'reasoning' | 'templateInput' | 'templateKwargs' | 'specialTokensInText'>;
-
-const PROMPT_TAIL = 2000;
+export type ModelSettings = Pick<
+  Settings,
+  'model' | 'family' | 'reasoning' | 'templateInput' | 'templateKwargs' | 'specialTokensInText' | 'renderMemo' | 'shortcuts'
+>;
 
 /** @throws GatewayError `model_files`, `setting_invalid` */
 export function loadModel(settings: ModelSettings): LoadedModel {
@@ -99,13 +101,13 @@ export function loadModel(settings: ModelSettings): LoadedModel {
     tokenizer,
     renderer,
     family,
-    prompts: new PromptBuilder(renderer, tokenizer, family),
+    prompts: new PromptBuilder(renderer, tokenizer, family, settings.renderMemo && settings.shortcuts),
     endTokenIds,
     stopTokenIds: [...new Set([...endTokenIds, ...closerIds])],
     stopStrings: [],
     marks,
     callEndTokenId: family.callEnd === null ? null : (tokenizer.idOf(family.callEnd) ?? null),
-    reasoningOpen: (promptText) => reasoningOpenAfter(promptText.slice(-PROMPT_TAIL), traits),
+    reasoningOpen: (promptText) => reasoningOpenAfter(textEndOf(promptText), traits),
     recognised,
     warning: recognised.warning,
   };
@@ -120,7 +122,7 @@ function codedModel(directory: ModelDirectory, tokenizer: Tokenizer): LoadedMode
     tokenizer,
     renderer,
     family,
-    prompts: new PromptBuilder(renderer, tokenizer, family),
+    prompts: new PromptBuilder(renderer, tokenizer, family, false),
     endTokenIds,
     stopTokenIds: [...endTokenIds],
     stopStrings: [ROLE_COLON_STOP],

@@ -3,6 +3,7 @@ import type { JsonObject } from '../canonical/json-value.js';
 import type { AssistantMessage, Message, ToolCall, ToolDefinition } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
 import type { Family, ParsedReply } from '../families/family.js';
+import { PromptMemory, textEndOf } from './prompt-memory.js';
 import type { Conversation, Renderer } from './renderer.js';
 import type { Tokenizer } from './tokenizer.js';
 
@@ -12,8 +13,8 @@ export type HistoryPolicy = 'auto' | 'verbatim' | 'rerender';
 export interface RecordedTurn {
   /** Index of its message in the new history. */
   readonly messageIndex: number;
-  /** What the template said when that turn was prompted; `null` when it is no longer held. */
-  readonly promptText: string | null;
+  /** Left by the render of that turn's prompt, its last one; `null` when it is no longer held. */
+  readonly memory: PromptMemory | null;
   readonly outputIds: Int32Array;
   /** How many output tokens at the end are its stop token: 0 or 1. */
   readonly stopTokens: number;
@@ -38,8 +39,10 @@ export type PromptProof = 'root' | 'exact' | 'raw' | 'delta' | 'verbatim' | 'for
 
 export interface BuiltPrompt {
   readonly proof: PromptProof;
-  /** What the template says; kept by the caller for the next turn's proof. */
-  readonly text: string;
+  /** The end of what the template says. */
+  readonly textEnd: string;
+  /** For the next turn on this branch; `null` where renders are not remembered. */
+  readonly memory: PromptMemory | null;
   /** Trailing output tokens of the base that the prompt leaves out: its stop token, where the template says another. */
   readonly droppedTokens: number;
   /** Whether the base's prompt and output stand before `tail`; else `tail` is the whole prompt. */
@@ -59,47 +62,63 @@ export class PromptBuilder {
     private readonly renderer: Renderer,
     private readonly tokenizer: Tokenizer,
     private readonly family: Family,
+    /** Whether renders remember one another; the prompts are the same either way. */
+    private readonly remembers: boolean,
   ) {}
 
   build(prompt: PromptToBuild): BuiltPrompt {
-    const text = this.renderer.render(conversation(prompt, prompt.messages, true));
     const { base } = prompt;
-    if (base === null) return this.#whole('root', text);
-    if (prompt.policy === 'rerender') return this.#whole('rerender', text);
-    const stopIds = base.outputIds.subarray(base.outputIds.length - base.stopTokens);
-    const recorded: Recorded = {
-      ...base,
-      index: base.messageIndex,
-      promptText: base.promptText ?? this.renderer.render(conversation(prompt, prompt.messages.slice(0, base.messageIndex), true)),
-      outputText: this.tokenizer.decode(base.outputIds.subarray(0, base.outputIds.length - base.stopTokens)),
-      stopText: stopIds.length === 0 ? '' : this.tokenizer.decode(stopIds),
-    };
+    const whole = conversation(prompt, prompt.messages, true);
+    if (base !== null && base.memory !== null && prompt.policy !== 'rerender') {
+      const near = this.#continueFrom(base, base.memory, whole);
+      if (near !== null) return near;
+    }
+    const { text, memory } = this.#renderWhole(whole);
+    const made = { textEnd: textEndOf(text), memory };
+    if (base === null) return { ...made, ...wholePrompt('root', text) };
+    if (prompt.policy === 'rerender') return { ...made, ...wholePrompt('rerender', text) };
+    const promptText = this.renderer.render(conversation(prompt, prompt.messages.slice(0, base.messageIndex), true));
+    const recorded: Recorded = { ...base, ...this.#sampledText(base), index: base.messageIndex, promptText };
     const rest = exactRest(text, recorded);
-    if (rest !== null) return this.#continued('exact', text, rest, recorded);
+    if (rest !== null) return { ...made, ...continued('exact', rest, recorded) };
     const rawRest = this.#rawRest(prompt, text, recorded);
-    if (rawRest !== null) return this.#continued('raw', text, rawRest, recorded);
+    if (rawRest !== null) return { ...made, ...continued('raw', rawRest, recorded) };
     const deltaRest = this.#deltaRest(prompt, text, recorded);
-    if (deltaRest !== null) return this.#continued('delta', text, deltaRest, recorded);
+    if (deltaRest !== null) return { ...made, ...continued('delta', deltaRest, recorded) };
     if (prompt.policy === 'verbatim') {
       const verbatimRest = this.#verbatimRest(prompt, recorded);
-      if (verbatimRest !== null) return this.#continued('verbatim', text, verbatimRest, recorded);
+      if (verbatimRest !== null) return { ...made, ...continued('verbatim', verbatimRest, recorded) };
     }
-    return this.#whole('fork_template', text);
+    return { ...made, ...wholePrompt('fork_template', text) };
   }
 
-  #whole(proof: PromptProof, text: string): BuiltPrompt {
-    return { proof, text, droppedTokens: 0, continues: false, tail: text };
+  /**
+   * The `exact` proof without the text of the base's prompt: what is reused of its render is all of it, and the new part begins with
+   * what was sampled. `null` where that is not so, or cannot be told from the new part alone.
+   */
+  #continueFrom(base: RecordedTurn, memory: PromptMemory, whole: Conversation): BuiltPrompt | null {
+    const baseLength = memory.textLength;
+    const { reusedPrefixLength, tail } = this.renderer.renderTail(whole, memory.memo);
+    memory.rendered(reusedPrefixLength, tail);
+    const { outputText, stopText } = this.#sampledText(base);
+    if (reusedPrefixLength !== baseLength || !tail.startsWith(outputText)) return null;
+    const { textEnd } = memory;
+    return { textEnd, memory, ...continued('exact', tail.slice(outputText.length), { ...base, stopText }) };
   }
 
-  /** `rest` is what follows the sampled text, the stop token included. */
-  #continued(proof: PromptProof, text: string, rest: string, recorded: Recorded): BuiltPrompt {
-    const kept = rest.startsWith(recorded.stopText);
+  #renderWhole(whole: Conversation): { readonly text: string; readonly memory: PromptMemory | null } {
+    if (!this.remembers) return { text: this.renderer.render(whole), memory: null };
+    const memory = new PromptMemory();
+    const { reusedPrefixLength, tail } = this.renderer.renderTail(whole, memory.memo);
+    memory.rendered(reusedPrefixLength, tail);
+    return { text: tail, memory };
+  }
+
+  #sampledText({ outputIds, stopTokens }: RecordedTurn): { readonly outputText: string; readonly stopText: string } {
+    const end = outputIds.length - stopTokens;
     return {
-      proof,
-      text,
-      droppedTokens: kept ? 0 : recorded.stopTokens,
-      continues: true,
-      tail: kept ? rest.slice(recorded.stopText.length) : rest,
+      outputText: this.tokenizer.decode(outputIds.subarray(0, end)),
+      stopText: stopTokens === 0 ? '' : this.tokenizer.decode(outputIds.subarray(end)),
     };
   }
 
@@ -173,6 +192,21 @@ export class PromptBuilder {
       throw error;
     }
   }
+}
+
+type PromptPlan = Pick<BuiltPrompt, 'proof' | 'droppedTokens' | 'continues' | 'tail'>;
+
+const wholePrompt = (proof: PromptProof, text: string): PromptPlan => ({ proof, droppedTokens: 0, continues: false, tail: text });
+
+/** `rest` is what follows the sampled text, the stop token included. */
+function continued(proof: PromptProof, rest: string, recorded: Pick<Recorded, 'stopText' | 'stopTokens'>): PromptPlan {
+  const kept = rest.startsWith(recorded.stopText);
+  return {
+    proof,
+    droppedTokens: kept ? 0 : recorded.stopTokens,
+    continues: true,
+    tail: kept ? rest.slice(recorded.stopText.length) : rest,
+  };
 }
 
 interface Recorded extends RecordedTurn {

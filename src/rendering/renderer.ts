@@ -1,5 +1,6 @@
 import type { JsonObject } from '../canonical/json-value.js';
 import type { Message, ToolDefinition } from '../canonical/message.js';
+import type { RenderedTail, RenderMemo } from '../jinja/template.js';
 
 /** A conversation as the model shall see it. */
 export interface Conversation {
@@ -21,6 +22,8 @@ export interface Renderer {
   readonly kind: 'template' | 'coded';
   readonly name: string;
   render(conversation: Conversation): string;
+  /** The same text, only what follows the part that is known to be that of the memo's last render. */
+  renderTail(conversation: Conversation, memo: RenderMemo): RenderedTail;
   /** The conversation with one assistant message given as the raw text that was sampled for it, stop token aside. */
   renderWithRaw(conversation: Conversation, index: number, rawText: string): string;
 }

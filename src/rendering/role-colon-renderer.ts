@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
+import type { RenderedTail } from '../jinja/template.js';
 import type { Conversation, Renderer } from './renderer.js';
 
 /**
@@ -21,6 +22,11 @@ export class RoleColonRenderer implements Renderer {
     const turns = conversation.messages.map(turn);
     if (conversation.addGenerationPrompt) turns.push('Assistant:');
     return turns.join('\n\n');
+  }
+
+  /** Costs little: nothing is remembered. */
+  renderTail(conversation: Conversation): RenderedTail {
+    return { reusedPrefixLength: 0, tail: this.render(conversation) };
   }
 
   renderWithRaw(conversation: Conversation, index: number, rawText: string): string {

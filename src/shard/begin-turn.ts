@@ -2,6 +2,7 @@ import type { Sampling, TurnRequest } from '../canonical/turn.js';
 import { GatewayError } from '../errors.js';
 import type { PlainSpans } from '../rendering/encoder-added-tokens.js';
 import type { BuiltPrompt, RecordedTurn } from '../rendering/prompt-builder.js';
+import type { PromptMemory } from '../rendering/prompt-memory.js';
 import { type PromptSegment, promptSegments } from '../rendering/prompt-segments.js';
 import type { PromptForm } from '../trajectory/drift.js';
 import { turnsAbove } from '../trajectory/drift.js';
@@ -26,8 +27,16 @@ export interface PreparedPrompt {
   readonly encodedTokens: number;
 }
 
-/** Identity, rendering and encoding: the same for a turn and for `count_tokens`. Changes nothing. */
-export async function preparePrompt(session: Session, request: TurnRequest, context: ShardContext): Promise<PreparedPrompt> {
+/**
+ * Identity, rendering and encoding: the same for a turn and for `count_tokens`. The tree stays as it is.
+ * @param memories whether a turn follows, which may take over what the branch's last render left
+ */
+export async function preparePrompt(
+  session: Session,
+  request: TurnRequest,
+  context: ShardContext,
+  memories: 'take' | 'leave',
+): Promise<PreparedPrompt> {
   const { model, settings } = context;
   if (request.messages.length === 0)
     throw new GatewayError('invalid_request', 'Cannot render `messages`: the list is empty, one message is needed.');
@@ -54,7 +63,7 @@ export async function preparePrompt(session: Session, request: TurnRequest, cont
     templateKwargs: request.templateKwargs,
     nowMs: session.openedAtMs,
     policy: session.tree.settings.policy,
-    base: base === null ? null : recorded(base, session, model.reasoningOpen),
+    base: base === null ? null : recorded(base, memories === 'take' ? session.takeMemory(base) : null, model.reasoningOpen),
   });
   const renderedMs = performance.now();
   const { text: tail, plain } = model.marks === null ? { text: built.tail, plain: [] } : model.marks.unmark(built.tail);
@@ -73,12 +82,11 @@ function encode(text: string, plain: PlainSpans, { model }: ShardContext): Int32
   return plain.length === 0 ? model.tokenizer.encode(text) : model.tokenizer.encodeWithPlainSpans(text, plain);
 }
 
-function recorded(base: TurnRecord, session: Session, reasoningOpen: (text: string) => boolean): RecordedTurn {
-  const promptText = session.promptTexts.get(base) ?? null;
+function recorded(base: TurnRecord, memory: PromptMemory | null, reasoningOpen: (text: string) => boolean): RecordedTurn {
   const { stop } = base.sampled;
   return {
     messageIndex: base.node.depth - 1,
-    promptText,
+    memory,
     outputIds: base.sampled.outputIds,
     stopTokens: stop.kind === 'eos' || stop.kind === 'stop_token' ? stop.tokenCount : 0,
     message: base.sampled.message,
@@ -130,11 +138,4 @@ export function turnSampling(session: Session, request: TurnRequest, roomTokens:
     roomTokens,
     stopTokenIds: callEnd === null ? model.stopTokenIds : [...model.stopTokenIds, callEnd],
   });
-}
-
-/** Holds what the template said for a turn; what its base said is not needed again on this branch. */
-export function rememberPromptText(session: Session, turn: TurnRecord, text: string): void {
-  session.promptTexts.set(turn, text);
-  const above: TurnRecord | undefined = turnsAbove(turn.historyEnd).next().value;
-  if (above !== undefined) session.promptTexts.delete(above);
 }

@@ -26,7 +26,7 @@ export interface FormedReply {
 
 /**
  * Reads what was sampled and makes of it the turn that is recorded and the reply that is shown.
- * @param promptText what the template said; its end decides whether reasoning is open
+ * @param promptText the end of what the template said; it decides whether reasoning is open
  */
 export function formReply(
   turn: TurnCall,

@@ -1,14 +1,15 @@
+import type { DiscardReason } from '../canonical/trace.js';
 import type { Sampling } from '../canonical/turn.js';
 import type { EngineFailure } from '../engines/engine.js';
 import { type ErrorValue, GatewayError } from '../errors.js';
 import type { PendingTurn } from '../trajectory/pending-turn.js';
-import { type PreparedPrompt, preparePrompt, rememberPromptText, turnRoom, turnSampling } from './begin-turn.js';
+import { type PreparedPrompt, preparePrompt, turnRoom, turnSampling } from './begin-turn.js';
 import type { CallAnswer } from './call-answer.js';
 import { formReply } from './form-reply.js';
 import { answerOverflow } from './overflow-reply.js';
 import type { RunningTurn, Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { countTurn, createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
+import { countDiscarded, countTurn, createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
 
 /**
  * One turn from the parsed request to commit or discard:
@@ -21,7 +22,7 @@ import { countTurn, createdAtSeconds, type TurnCall, wireId } from './turn-call.
  */
 export async function runTurn(turn: TurnCall, digest: string): Promise<void> {
   const { request, session, protocol, answer, context } = turn;
-  const prepared = await preparePrompt(session, request, context);
+  const prepared = await preparePrompt(session, request, context, 'take');
   refuseIfOver(session, context);
   const { contextTokens, roomTokens } = turnRoom(session, prepared.promptTokens, context);
   if (roomTokens < 1) return answerOverflow(turn, prepared, contextTokens);
@@ -77,7 +78,9 @@ async function sampleAndAnswer(
     context.metrics.turnWaitSeconds.observe({ stage: 'engine' }, outcome.engineMs / 1000);
     if (!outcome.ok) {
       const reason = answer.gone.aborted ? 'client_gone' : 'engine_failed';
-      pending.discard(reason, outcome.failure.sampledTokens ?? 0);
+      const tokens = outcome.failure.sampledTokens ?? 0;
+      context.metrics.tokensTotal.inc({ kind: 'sampled' }, tokens);
+      discardTurn(turn, pending, reason, tokens);
       countTurn(turn, reason);
       answer.fail(failureValue(outcome.failure, session), request.stream);
       return;
@@ -86,13 +89,14 @@ async function sampleAndAnswer(
     context.metrics.tokensTotal.inc({ kind: 'sampled' }, result.outputIds.length);
     if (result.unknownLogprobs > 0) context.metrics.repairedLogprobsTotal.inc(result.unknownLogprobs);
     if (result.finish.kind === 'abort') {
-      pending.discard(session.state === 'open' ? 'client_gone' : 'session_closed', result.outputIds.length);
+      discardTurn(turn, pending, session.state === 'open' ? 'client_gone' : 'session_closed', result.outputIds.length);
       countTurn(turn, 'aborted');
       answer.fail(ENDED, request.stream);
       return;
     }
-    const formed = formReply(turn, pending, prepared.built.text, promptIds, sampling, result, outcome);
+    const formed = formReply(turn, pending, prepared.built.textEnd, promptIds, sampling, result, outcome);
     if (!pending.finish(formed.sampled)) {
+      countDiscarded(context, 'session_closed', result.outputIds.length);
       countTurn(turn, 'session_closed');
       answer.fail(ENDED, request.stream);
       return;
@@ -106,6 +110,12 @@ async function sampleAndAnswer(
     sampled.resolve();
     ended.resolve();
   }
+}
+
+/** The tokens go to the session's books, or, where the session was closed and its books with it, to the metrics. */
+function discardTurn(turn: TurnCall, pending: PendingTurn, reason: DiscardReason, tokens: number): void {
+  if (pending.state === 'running') pending.discard(reason, tokens);
+  else countDiscarded(turn.context, 'session_closed', tokens);
 }
 
 /** The call stops holding the turn when its client leaves; `onAbandoned` when no other call holds it. */
@@ -129,7 +139,7 @@ export async function settleTurn(turn: TurnCall, pending: PendingTurn, prepared:
   if (!committed.ok) return countTurn(turn, committed.reason === 'closed' ? 'session_closed' : 'discarded');
   if (!isFirst) return countTurn(turn, 'replayed');
   const record = committed.turn;
-  if (prepared !== null) rememberPromptText(session, record, prepared.built.text);
+  if (prepared !== null && prepared.built.memory !== null) session.keepMemory(record, prepared.built.memory);
   context.metrics.historiesTotal.inc({ cause: record.outcome });
   context.metrics.tokensTotal.inc({ kind: 'committed' }, record.sampled.outputIds.length);
   const { committedTurns: turns, committed: tokens } = session.tree.books;

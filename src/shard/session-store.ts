@@ -88,7 +88,7 @@ export class SessionStore {
   close(session: Session, nowMs: number): void {
     session.state = 'over';
     session.tree.close();
-    session.promptTexts.clear();
+    session.forgetMemories();
     this.#open.delete(session.id);
     this.#closed.add(session.id, nowMs);
     this.events.closed(session);

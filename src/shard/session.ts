@@ -2,10 +2,14 @@ import { parseJson } from '../canonical/json-parse.js';
 import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
 import type { TurnReply } from '../canonical/turn.js';
 import type { Settings } from '../config.js';
+import type { PromptMemory } from '../rendering/prompt-memory.js';
 import type { CreateSession } from '../trainer/calls.js';
 import type { PendingTurn } from '../trajectory/pending-turn.js';
 import { TrajectoryTree } from '../trajectory/tree.js';
 import type { TurnRecord } from '../trajectory/turn.js';
+
+/** Branches of a session whose last render is remembered; beyond it, the one that was continued longest ago is rendered anew. */
+const MEMORIES_MAX = 64;
 
 export type SessionState = 'open' | 'finishing' | 'over';
 
@@ -35,8 +39,8 @@ export class Session {
   readonly aborting = new WeakSet<PendingTurn>();
   /** Replies by turn, for as long as the tree remembers the turn for marked retries. */
   readonly replies = new WeakMap<PendingTurn, TurnReply>();
-  /** What the template said for a turn's prompt, held until the branch has grown beyond it. */
-  readonly promptTexts = new Map<TurnRecord, string>();
+  /** By the turn whose prompt was rendered last: what the next render of its branch can build on. */
+  readonly #memories = new Map<TurnRecord, PromptMemory>();
 
   constructor(
     readonly created: CreateSession,
@@ -53,6 +57,24 @@ export class Session {
       realignTokensMax: settings.realignTokensMax,
       retryMemory: settings.limits.keptReplies,
     });
+  }
+
+  /** The memory of a turn's prompt; it is the caller's now, since its next render is another's. */
+  takeMemory(turn: TurnRecord): PromptMemory | null {
+    const memory = this.#memories.get(turn) ?? null;
+    this.#memories.delete(turn);
+    return memory;
+  }
+
+  keepMemory(turn: TurnRecord, memory: PromptMemory): void {
+    this.#memories.set(turn, memory);
+    if (this.#memories.size <= MEMORIES_MAX) return;
+    const [oldest] = this.#memories.keys();
+    this.#memories.delete(oldest!);
+  }
+
+  forgetMemories(): void {
+    this.#memories.clear();
   }
 
   get id(): string {

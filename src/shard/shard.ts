@@ -164,7 +164,7 @@ export class Shard {
     const nowMs = Date.now();
     if (call.operation === 'count_tokens') {
       const session = opened(store.peek(call.sessionKey, nowMs));
-      const { promptTokens } = await preparePrompt(session, asked, context);
+      const { promptTokens } = await preparePrompt(session, asked, context, 'leave');
       answer.finish(formatTokenCount(promptTokens));
       return;
     }

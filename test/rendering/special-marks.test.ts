@@ -5,7 +5,15 @@ import { SpecialMarks } from '../../src/rendering/special-marks.js';
 import { isControlToken } from '../../src/rendering/special-tokens.js';
 import { SIM_MODEL_DIR } from '../../src/sim/model-dir.js';
 
-const settings = { model: SIM_MODEL_DIR, family: null, reasoning: null, templateInput: 'transformers-5.24', templateKwargs: '{}' } as const;
+const settings = {
+  model: SIM_MODEL_DIR,
+  family: null,
+  reasoning: null,
+  templateInput: 'transformers-5.24',
+  templateKwargs: '{}',
+  renderMemo: true,
+  shortcuts: true,
+} as const;
 
 describe('special-token strings in users’ texts', () => {
   const neutral = loadModel({ ...settings, specialTokensInText: 'neutralise' });
