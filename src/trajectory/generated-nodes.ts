@@ -13,7 +13,7 @@ export class GeneratedNodes {
   readonly #byTurn = new Map<string, TreeNode>();
   /** By parent and id of a call; native ids of siblings may be alike and then name none of them. */
   readonly #byCall = new Map<string, TreeNode | typeof SEVERAL>();
-  /** Client's message objects that were recognised before; an object never changes its mind. */
+  /** Client's message objects that were recognised before as an only child: with siblings, what follows decides anew. */
   readonly #recognised = new WeakMap<AssistantMessage, TreeNode>();
 
   add(parent: TreeNode, node: TreeNode, shown: AssistantMessage, turnId: string): void {
@@ -31,13 +31,17 @@ export class GeneratedNodes {
     }
   }
 
-  find(parent: TreeNode, echo: AssistantMessage): TreeNode | 'ambiguous' | undefined {
+  /**
+   * @param continues whether the history's next message is known below a node: of twins that said the same, that one is meant
+   */
+  find(parent: TreeNode, echo: AssistantMessage, continues: (node: TreeNode) => boolean): TreeNode | 'ambiguous' | undefined {
     if (parent.generated === null) return undefined;
-    const before = this.#recognised.get(echo);
+    const isOnly = parent.generated.length === 1;
+    const before = isOnly ? this.#recognised.get(echo) : undefined;
     if (before?.parent === parent && before.turn !== null) return before;
     const named = this.#named(parent, echo);
-    const found = named !== undefined && echoFit(echo, shownBy(named), true) !== 'none' ? named : this.#fitting(parent, echo);
-    if (found instanceof TreeNode) this.#recognised.set(echo, found);
+    const found = named !== undefined && echoFit(echo, shownBy(named), true) !== 'none' ? named : this.#fitting(parent, echo, continues);
+    if (isOnly && found instanceof TreeNode) this.#recognised.set(echo, found);
     return found;
   }
 
@@ -66,14 +70,15 @@ export class GeneratedNodes {
     return named;
   }
 
-  #fitting(parent: TreeNode, echo: AssistantMessage): TreeNode | 'ambiguous' | undefined {
+  #fitting(parent: TreeNode, echo: AssistantMessage, continues: (node: TreeNode) => boolean): TreeNode | 'ambiguous' | undefined {
     const candidates = this.#index.find(parent, echoHash(echo)).filter((node) => node.turn !== null);
     const exact = candidates.filter((node) => echoFit(echo, shownBy(node), false) === 'exact');
-    if (exact.length > 0) return exact.at(-1);
+    if (exact.length > 0) return exact.findLast(continues) ?? exact.at(-1);
     const close = candidates.filter((node) => echoFit(echo, shownBy(node), false) === 'close');
     const last = close.at(-1);
     if (last === undefined) return undefined;
-    return close.every((node) => sameAssistant(shownBy(node), shownBy(last))) ? last : 'ambiguous';
+    if (!close.every((node) => sameAssistant(shownBy(node), shownBy(last)))) return 'ambiguous';
+    return close.findLast(continues) ?? last;
   }
 }
 

@@ -62,7 +62,7 @@ export class MessageTree {
     for (let i = sure; i < messages.length; i++) {
       const message = messages[i]!;
       const call = message.role === 'tool' ? pairing.take(message) : -1;
-      const found = searching ? this.#child(end, message, call) : undefined;
+      const found = searching ? this.#child(end, message, call, messages[i + 1]) : undefined;
       let spelled = message.role === 'tool' ? pairing.restored(message, call) : message;
       if (found instanceof TreeNode) {
         spelled = spelledBelow(end, found);
@@ -134,9 +134,12 @@ export class MessageTree {
     );
   }
 
-  #child(parent: TreeNode, message: Message, call: number): TreeNode | 'ambiguous' | undefined {
+  /** @param next the message behind it: twins that said the same are told apart by what followed them */
+  #child(parent: TreeNode, message: Message, call: number, next: Message | undefined): TreeNode | 'ambiguous' | undefined {
     if (message.role !== 'assistant') return this.#plainChild(parent, message, call);
-    const generated = this.#generated.find(parent, message);
+    const followed = (node: TreeNode): boolean =>
+      next !== undefined && this.#plainChild(node, next, next.role === 'tool' && message.toolCalls.length > 0 ? 0 : -1) !== undefined;
+    const generated = this.#generated.find(parent, message, followed);
     if (generated instanceof TreeNode) return generated;
     return this.#plainChild(parent, message, call) ?? this.#generated.findJoined(parent, message) ?? generated;
   }

@@ -33,4 +33,23 @@ describe('a turn', () => {
     expect(pending.commit(1).ok).toBe(true);
     expect(tree.nodes).toHaveLength(2);
   });
+
+  test('stays the one that a conversation went on from when a twin says the same later', () => {
+    const tree = new TrajectoryTree();
+    const said = [user('hi'), assistant('same'), user('more')];
+    const first = turn(tree, { messages: [user('hi')], prompt: ids(1), output: ids(2), reply: assistant('same') });
+    const second = turn(tree, {
+      messages: said,
+      prompt: { kind: 'extends', base: first, delta: ids(3), proof: 'exact' },
+      output: ids(4),
+      reply: assistant('on'),
+    });
+    const twin = turn(tree, { messages: [user('hi')], prompt: ids(1), output: ids(2), reply: assistant('same') });
+    const further = tree.locate(ROOT, [...said, assistant('on'), user('again')]);
+    expect(further.end).toBe(second.node);
+    // The message objects of a client that is read with and without memory lead to the same node.
+    expect(tree.locate(ROOT, structuredClone([...said, assistant('on'), user('again')])).end).toBe(second.node);
+    expect(tree.locate(ROOT, [user('hi'), assistant('same'), user('else')]).end).toBe(twin.node);
+    expect(tree.locate(ROOT, [...said.slice(0, 2), user('else')]).end).toBe(twin.node);
+  });
 });
