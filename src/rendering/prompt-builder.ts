@@ -18,6 +18,8 @@ export interface RecordedTurn {
   readonly outputIds: Int32Array;
   /** How many output tokens at the end are its stop token: 0 or 1. */
   readonly stopTokens: number;
+  /** Whether the stop token closes a call, and so is a part of the reply that no proof may leave out. */
+  readonly stopEndsCall: boolean;
   readonly message: AssistantMessage;
   /** Whether a prompt with this text leaves reasoning open. */
   readonly reasoningOpen: (promptText: string) => boolean;
@@ -49,6 +51,10 @@ export interface BuiltPrompt {
   readonly continues: boolean;
   /** The text that is still to be encoded; it starts at a token's border. */
   readonly tail: string;
+  /** The text of the base's stop token where it stands right before `tail`, else empty. Tokenizers have tokens that take in what stands behind them. */
+  readonly stopText: string;
+  /** All of the text, where the tokenizer must see it to encode a part of it. */
+  readonly wholeText: string | null;
 }
 
 /**
@@ -69,25 +75,26 @@ export class PromptBuilder {
   build(prompt: PromptToBuild): BuiltPrompt {
     const { base } = prompt;
     const whole = conversation(prompt, prompt.messages, true);
-    if (base !== null && base.memory !== null && prompt.policy !== 'rerender') {
+    const { splitsAtSpecialTokens } = this.tokenizer;
+    if (base !== null && base.memory !== null && splitsAtSpecialTokens && prompt.policy !== 'rerender') {
       const near = this.#continueFrom(base, base.memory, whole);
       if (near !== null) return near;
     }
     const { text, memory } = this.#renderWhole(whole);
-    const made = { textEnd: textEndOf(text), memory };
+    const made = { textEnd: textEndOf(text), memory, wholeText: splitsAtSpecialTokens ? null : text };
     if (base === null) return { ...made, ...wholePrompt('root', text) };
     if (prompt.policy === 'rerender') return { ...made, ...wholePrompt('rerender', text) };
     const promptText = this.renderer.render(conversation(prompt, prompt.messages.slice(0, base.messageIndex), true));
     const recorded: Recorded = { ...base, ...this.#sampledText(base), index: base.messageIndex, promptText };
-    const rest = exactRest(text, recorded);
-    if (rest !== null) return { ...made, ...continued('exact', rest, recorded) };
-    const rawRest = this.#rawRest(prompt, text, recorded);
-    if (rawRest !== null) return { ...made, ...continued('raw', rawRest, recorded) };
-    const deltaRest = this.#deltaRest(prompt, text, recorded);
-    if (deltaRest !== null) return { ...made, ...continued('delta', deltaRest, recorded) };
-    if (prompt.policy === 'verbatim') {
-      const verbatimRest = this.#verbatimRest(prompt, recorded);
-      if (verbatimRest !== null) return { ...made, ...continued('verbatim', verbatimRest, recorded) };
+    const proofs: readonly (readonly [PromptProof, () => string | null])[] = [
+      ['exact', () => exactRest(text, recorded)],
+      ['raw', () => this.#rawRest(prompt, text, recorded)],
+      ['delta', () => this.#deltaRest(prompt, text, recorded)],
+      ['verbatim', () => (prompt.policy === 'verbatim' ? this.#verbatimRest(prompt, recorded) : null)],
+    ];
+    for (const [proof, restOf] of proofs) {
+      const plan = continued(proof, restOf(), recorded);
+      if (plan !== null) return { ...made, ...plan };
     }
     return { ...made, ...wholePrompt('fork_template', text) };
   }
@@ -102,8 +109,8 @@ export class PromptBuilder {
     memory.rendered(reusedPrefixLength, tail);
     const { outputText, stopText } = this.#sampledText(base);
     if (reusedPrefixLength !== baseLength || !tail.startsWith(outputText)) return null;
-    const { textEnd } = memory;
-    return { textEnd, memory, ...continued('exact', tail.slice(outputText.length), { ...base, stopText }) };
+    const plan = continued('exact', tail.slice(outputText.length), { ...base, stopText });
+    return plan === null ? null : { textEnd: memory.textEnd, memory, wholeText: null, ...plan };
   }
 
   #renderWhole(whole: Conversation): { readonly text: string; readonly memory: PromptMemory | null } {
@@ -138,7 +145,7 @@ export class PromptBuilder {
     const closer = this.#closerStart(region, recorded);
     if (closer < 0) return null;
     const parsed = this.family.parse({
-      text: region,
+      text: region.slice(0, closer + recorded.stopText.length),
       stopStart: closer,
       isMarker: () => true,
       reasoningOpen: recorded.reasoningOpen(recorded.promptText),
@@ -194,19 +201,28 @@ export class PromptBuilder {
   }
 }
 
-type PromptPlan = Pick<BuiltPrompt, 'proof' | 'droppedTokens' | 'continues' | 'tail'>;
+type PromptPlan = Omit<BuiltPrompt, 'textEnd' | 'memory' | 'wholeText'>;
 
-const wholePrompt = (proof: PromptProof, text: string): PromptPlan => ({ proof, droppedTokens: 0, continues: false, tail: text });
+const wholePrompt = (proof: PromptProof, text: string): PromptPlan => ({
+  proof,
+  droppedTokens: 0,
+  continues: false,
+  tail: text,
+  stopText: '',
+});
 
-/** `rest` is what follows the sampled text, the stop token included. */
-function continued(proof: PromptProof, rest: string, recorded: Pick<Recorded, 'stopText' | 'stopTokens'>): PromptPlan {
-  const kept = rest.startsWith(recorded.stopText);
-  return {
-    proof,
-    droppedTokens: kept ? 0 : recorded.stopTokens,
-    continues: true,
-    tail: kept ? rest.slice(recorded.stopText.length) : rest,
-  };
+/**
+ * @param rest what follows the sampled text, the stop token included; `null` where that was not proved
+ * @returns `null` where nothing is proved
+ */
+function continued(
+  proof: PromptProof,
+  rest: string | null,
+  { stopText, stopTokens, stopEndsCall }: Pick<Recorded, 'stopText' | 'stopTokens' | 'stopEndsCall'>,
+): PromptPlan | null {
+  if (rest === null) return null;
+  if (rest.startsWith(stopText)) return { proof, droppedTokens: 0, continues: true, tail: rest.slice(stopText.length), stopText };
+  return stopEndsCall ? null : { proof, droppedTokens: stopTokens, continues: true, tail: rest, stopText: '' };
 }
 
 interface Recorded extends RecordedTurn {

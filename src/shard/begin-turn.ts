@@ -1,6 +1,6 @@
 import type { Sampling, TurnRequest } from '../canonical/turn.js';
 import { GatewayError } from '../errors.js';
-import type { PlainSpans } from '../rendering/encoder-added-tokens.js';
+import type { LoadedModel } from '../rendering/model.js';
 import type { BuiltPrompt, RecordedTurn } from '../rendering/prompt-builder.js';
 import type { PromptMemory } from '../rendering/prompt-memory.js';
 import { type PromptSegment, promptSegments } from '../rendering/prompt-segments.js';
@@ -10,12 +10,9 @@ import type { Located } from '../trajectory/message-tree.js';
 import type { TurnRecord } from '../trajectory/turn.js';
 import { fullIds, fullLength } from '../trajectory/turn-ids.js';
 import { effectiveSampling } from './effective-sampling.js';
+import { encodePrompt } from './encode-prompt.js';
 import type { Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-
-/** Texts longer than this are encoded in slices, so that other sessions of the shard get their turn. */
-const SLICED_TEXT_LENGTH = 32_768;
-const SLICE_MS = 8;
 
 /** A prompt that is ready, before anything was opened or counted. */
 export interface PreparedPrompt {
@@ -63,32 +60,27 @@ export async function preparePrompt(
     templateKwargs: request.templateKwargs,
     nowMs: session.openedAtMs,
     policy: session.tree.settings.policy,
-    base: base === null ? null : recorded(base, memories === 'take' ? session.takeMemory(base) : null, model.reasoningOpen),
+    base: base === null ? null : recorded(base, memories === 'take' ? session.takeMemory(base) : null, model),
   });
   const renderedMs = performance.now();
-  const { text: tail, plain } = model.marks === null ? { text: built.tail, plain: [] } : model.marks.unmark(built.tail);
-  const tailIds = await encode(tail, plain, context);
+  const { text: tail, ids: tailIds, continues } = await encodePrompt(built, base, model);
   context.metrics.turnStageSeconds.observe({ stage: 'render' }, (renderedMs - startedMs) / 1000);
   context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
-  const form = promptForm(built, base, tailIds, () =>
+  const form = promptForm({ ...built, continues }, base, tailIds, () =>
     promptSegments(tail, tailIds, located.messages.slice(base?.node.depth ?? 0), model.tokenizer),
   );
   const promptTokens = form.kind === 'extends' ? fullLength(form.base) + form.delta.length : form.ids.length;
   return { located, built, form, promptTokens, encodedTokens: tailIds.length };
 }
 
-function encode(text: string, plain: PlainSpans, { model }: ShardContext): Int32Array | Promise<Int32Array> {
-  if (text.length > SLICED_TEXT_LENGTH) return model.tokenizer.encodeInSlices(text, SLICE_MS, plain);
-  return plain.length === 0 ? model.tokenizer.encode(text) : model.tokenizer.encodeWithPlainSpans(text, plain);
-}
-
-function recorded(base: TurnRecord, memory: PromptMemory | null, reasoningOpen: (text: string) => boolean): RecordedTurn {
-  const { stop } = base.sampled;
+function recorded(base: TurnRecord, memory: PromptMemory | null, { reasoningOpen, callEndTokenId }: LoadedModel): RecordedTurn {
+  const { stop, outputIds } = base.sampled;
   return {
     messageIndex: base.node.depth - 1,
     memory,
-    outputIds: base.sampled.outputIds,
+    outputIds,
     stopTokens: stop.kind === 'eos' || stop.kind === 'stop_token' ? stop.tokenCount : 0,
+    stopEndsCall: stop.kind === 'stop_token' && outputIds.at(-1) === callEndTokenId,
     message: base.sampled.message,
     reasoningOpen,
   };
@@ -102,7 +94,8 @@ function promptForm(
   segments: () => readonly PromptSegment[],
 ): PromptForm {
   if (!built.continues || base === null) {
-    return built.proof === 'fork_template' ? { kind: 'whole', ids: tailIds, cause: 'fork_template' } : { kind: 'whole', ids: tailIds };
+    const asked = base === null || built.proof === 'rerender';
+    return asked ? { kind: 'whole', ids: tailIds } : { kind: 'whole', ids: tailIds, cause: 'fork_template' };
   }
   if (built.droppedTokens > 0) {
     const kept = fullIds(base);

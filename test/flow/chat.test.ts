@@ -100,6 +100,22 @@ describe('Chat Completions with the official SDK', () => {
     expectRowsMatchLedger(flow.sim, traces, serial);
   });
 
+  test('a call that sampling was stopped at keeps its closing marker, however it was spelled', async () => {
+    const serial = lastSerial();
+    const client = flow.openai('chat-one-call');
+    const calls = ['{"q":"a"}', '{"q":"b"}'].map((text) => ({ name: 'read', arguments: text }));
+    const messages: Messages = [{ role: 'user', content: plan({ calls }, { text: 'done' }) }];
+    const asked = await client.chat.completions.create({ model: 'm', messages, tools: TOOLS, parallel_tool_calls: false });
+    const { message } = asked.choices[0]!;
+    expect(message.tool_calls).toHaveLength(1);
+    messages.push(message, { role: 'tool', tool_call_id: message.tool_calls![0]!.id, content: 'it' });
+    await client.chat.completions.create({ model: 'm', messages, tools: TOOLS, parallel_tool_calls: false });
+    const { traces, summary } = await flow.gateway.sessions.finish('chat-one-call');
+    expect(summary).toMatchObject({ turns: 2, rows: 1, drift: { start: 1, delta: 1 } });
+    expect(traces[0]?.response).toContain('{"q":"a"}}\n</tool_call><|im_end|>\n<|im_start|>tool\n');
+    expectRowsMatchLedger(flow.sim, traces, serial);
+  });
+
   test('a reply cut by length continues in the same row', async () => {
     const serial = lastSerial();
     const client = flow.openai('chat-length');

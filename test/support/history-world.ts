@@ -33,11 +33,24 @@ const metrics = createMetrics('test');
 metrics.stop();
 
 /** The embedded tokenizer behind another chat template. */
-export function modelWithTemplate(template: string, renderMemo: boolean): LoadedModel {
+export const modelWithTemplate = (template: string, renderMemo: boolean): LoadedModel =>
+  changedModel((directory) => writeFileSync(join(directory, 'chat_template.jinja'), template), renderMemo);
+
+/** The embedded model with an added token that strips white space beside it. */
+export const modelWithStrippingToken = (content: string, side: 'lstrip' | 'rstrip', renderMemo: boolean): LoadedModel =>
+  changedModel((directory) => {
+    const file = join(directory, 'tokenizer.json');
+    const definition = JSON.parse(readFileSync(file, 'utf8')) as { added_tokens: Record<string, unknown>[] };
+    definition.added_tokens.find((token) => token.content === content)![side] = true;
+    writeFileSync(file, JSON.stringify(definition));
+  }, renderMemo);
+
+/** The embedded model after a change to a copy of its directory. */
+function changedModel(change: (directory: string) => void, renderMemo: boolean): LoadedModel {
   const directory = mkdtempSync(join(tmpdir(), 'rollout-gateway-temper-'));
   try {
     cpSync(SIM_MODEL_DIR, directory, { recursive: true });
-    writeFileSync(join(directory, 'chat_template.jinja'), template);
+    change(directory);
     return loadModel({ ...resolveSettings({}), model: directory, renderMemo });
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -1,0 +1,43 @@
+import type { PlainSpans } from '../rendering/encoder-added-tokens.js';
+import type { LoadedModel } from '../rendering/model.js';
+import type { BuiltPrompt } from '../rendering/prompt-builder.js';
+import type { TurnRecord } from '../trajectory/turn.js';
+import { commonPrefix, fullIds } from '../trajectory/turn-ids.js';
+
+/** Texts longer than this are encoded in slices, so that other sessions of the shard get their turn. */
+const SLICED_TEXT_LENGTH = 32_768;
+const SLICE_MS = 8;
+
+/** What of a prompt was encoded: what stands behind the base's ids, or all of it. */
+export interface EncodedPrompt {
+  /** Without the marks of users' special-token strings. */
+  readonly text: string;
+  readonly ids: Int32Array;
+  /** Whether the base's ids stand before these. */
+  readonly continues: boolean;
+}
+
+/** Encodes what a built prompt leaves to encode, so that base and tail are the ids that the tokenizer gives for the text of both. */
+export async function encodePrompt(built: BuiltPrompt, base: TurnRecord | null, model: LoadedModel): Promise<EncodedPrompt> {
+  const { continues, tail, stopText, wholeText } = built;
+  if (base === null || !continues) return { ...(await encode(tail, model)), continues: false };
+  if (wholeText !== null) {
+    const { text, ids } = await encode(wholeText, model);
+    const kept = built.droppedTokens === 0 ? fullIds(base) : fullIds(base).subarray(0, -built.droppedTokens);
+    if (commonPrefix(ids, kept) < kept.length) return { text, ids, continues: false };
+    return { text: text.slice(text.length - tail.length), ids: ids.subarray(kept.length), continues };
+  }
+  if (stopText !== '') {
+    const { text, ids } = await encode(stopText + tail, model);
+    if (ids[0] === base.sampled.outputIds.at(-1)) return { text: text.slice(stopText.length), ids: ids.subarray(1), continues };
+  }
+  return { ...(await encode(tail, model)), continues };
+}
+
+async function encode(marked: string, { marks, tokenizer }: LoadedModel): Promise<{ readonly text: string; readonly ids: Int32Array }> {
+  const { text, plain } = marks === null ? { text: marked, plain: NO_SPANS } : marks.unmark(marked);
+  if (text.length > SLICED_TEXT_LENGTH) return { text, ids: await tokenizer.encodeInSlices(text, SLICE_MS, plain) };
+  return { text, ids: plain.length === 0 ? tokenizer.encode(text) : tokenizer.encodeWithPlainSpans(text, plain) };
+}
+
+const NO_SPANS: PlainSpans = [];
