@@ -12,18 +12,18 @@ export interface PoolCounts {
   /** Tokens of such samples that were kept. */
   readonly continuedTokens: number;
   /**
-   * Tokens that engines told of and that no turn got: answers that make no sense, samples given up after too many aborts.
-   * What broken calls had sampled is not known.
+   * Tokens of answers that make no sense and were asked for again. What a turn ends with is its caller's to count, and what broken calls
+   * had sampled is not known.
    */
   readonly discardedTokens: Readonly<Record<DiscardReason, number>>;
 }
 
-export type DiscardReason = 'invalid_answer' | 'aborted';
+export type DiscardReason = 'invalid_answer';
 
 export class PoolStats {
   readonly #failures: Partial<Record<EngineFailure['kind'], number>> = {};
   readonly #broken: Partial<Record<TransportFault, number>> = {};
-  readonly #discardedTokens: Record<DiscardReason, number> = { invalid_answer: 0, aborted: 0 };
+  readonly #discardedTokens: Record<DiscardReason, number> = { invalid_answer: 0 };
   #continuations = 0;
   #continuedTokens = 0;
 

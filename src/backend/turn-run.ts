@@ -203,8 +203,10 @@ export class TurnRun {
 
   #afterFailure(failure: EngineFailure, replica: Replica, round: number): Next {
     this.context.stats.failed(failure.kind);
-    this.context.stats.discarded('invalid_answer', failure.sampledTokens ?? 0);
-    if (this.request.signal?.aborted === true) return failedWith('cancelled', 'the caller cancelled the turn');
+    if (this.request.signal?.aborted === true) {
+      const cancelled = { ...failure, kind: 'cancelled', message: 'the caller cancelled the turn' } as const;
+      return { do: 'done', outcome: { ok: false, failure: cancelled } };
+    }
     this.#ticket.avoid.add(replica);
     switch (failure.kind) {
       case 'overloaded':
@@ -217,7 +219,9 @@ export class TurnRun {
         replica.suspect();
         return this.#failed(failure);
       case 'invalid_answer':
-        return this.#invalidAnswers++ < INVALID_ANSWERS_MAX ? AGAIN : { do: 'done', outcome: { ok: false, failure } };
+        if (this.#invalidAnswers++ >= INVALID_ANSWERS_MAX) return { do: 'done', outcome: { ok: false, failure } };
+        this.context.stats.discarded('invalid_answer', failure.sampledTokens ?? 0);
+        return AGAIN;
       case 'context_overflow':
         // The tokens sampled before an abort fill the context: nothing is left to sample.
         return this.#partial.length > 0 ? this.#doneByLength() : { do: 'done', outcome: { ok: false, failure } };
@@ -255,8 +259,13 @@ export class TurnRun {
     });
   }
 
-  #end(outcome: GenerateOutcome): PoolOutcome {
-    if (!outcome.ok) this.context.stats.discarded('aborted', this.#partial.length);
+  /** A failed turn answers for what its earlier calls had sampled too. */
+  #withAllTokens(failure: EngineFailure): EngineFailure {
+    return this.#partial.length === 0 ? failure : { ...failure, sampledTokens: (failure.sampledTokens ?? 0) + this.#partial.length };
+  }
+
+  #end(last: GenerateOutcome): PoolOutcome {
+    const outcome = last.ok ? last : { ok: false as const, failure: this.#withAllTokens(last.failure) };
     const totalMs = this.context.clock.now() - this.#startedMs;
     return {
       ...outcome,

@@ -81,6 +81,7 @@ function judged(draft: AnswerDraft, request: GenerateRequest, probe: EngineProbe
   if (request.topLogprobs > 0 && topLogprobs === null) flags.push('missing_alternatives');
   const contextFull = probe.contextTokens !== null && request.promptIds.length + outputIds.length >= probe.contextTokens;
   if (finish.kind === 'length' && outputIds.length < request.sampling.maxTokens && !contextFull) flags.push('early_length');
+  if (draft.finish === 'stop' && draft.matched === null && endsOtherwise(outputIds, request)) flags.push('end_token_missing');
   const spans = weightSpans(draft, outputIds.length);
   if (spans === null) flags.push('bad_weight_spans');
   return {
@@ -130,6 +131,11 @@ function endingLie(ids: Int32Array, finish: EngineFinish, request: GenerateReque
   for (let index = 0; index < ids.length - 1; index++)
     if (stopTokenIds.includes(ids[index]!)) return lie('sampled_past_stop', `stop token ${ids[index]} at ${index} of ${ids.length}`);
   return null;
+}
+
+/** Stop tokens were asked for and none of them is the last id. */
+function endsOtherwise(ids: Int32Array, { sampling }: GenerateRequest): boolean {
+  return sampling.stopTokenIds.length > 0 && !sampling.stopTokenIds.includes(ids[ids.length - 1]!);
 }
 
 function firstDisagreement(ids: Int32Array, others: ArrayLike<unknown>): number {

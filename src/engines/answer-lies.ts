@@ -38,6 +38,7 @@ export const ANSWER_LIES = {
   missing_alternatives: flag('No alternatives although `top_logprobs` was asked for.'),
   bad_weight_spans: flag('Weight versions whose ranges do not cover the output; they are dropped.'),
   usage_disagrees: flag('The engine counts another number of output tokens than it sent; the ids count.'),
+  end_token_missing: flag('Finish `stop` without a stop string, and the last id is no stop token that was asked for: it may be missing.'),
   early_length: flag('Finish `length` with fewer tokens than asked for while the context had room.'),
 } as const satisfies Record<string, Lie>;
 

@@ -1,4 +1,5 @@
 import { EnginePool } from '../backend/engine-pool.js';
+import type { PoolCounts } from '../backend/pool-stats.js';
 import { engineNamed } from '../engines/registry.js';
 import type { LoadedModel } from '../rendering/model.js';
 import { type Log, sessionTag } from '../telemetry/log.js';
@@ -10,6 +11,7 @@ import { SessionStore } from './session-store.js';
 import type { ShardContext } from './shard-context.js';
 import type { ShardStart } from './shard-start.js';
 import { TrainerDesk } from './trainer-desk.js';
+import { countDiscarded } from './turn-call.js';
 import { TurnSignatures } from './turn-signature.js';
 
 /** Where neither model nor engine nor setting says how long a context may be. */
@@ -21,6 +23,8 @@ export interface ShardParts {
   readonly requests: RequestReaders;
   readonly store: SessionStore;
   readonly desk: TrainerDesk;
+  /** What of the engine pool's counts the metrics have. */
+  counted: PoolCounts;
 }
 
 /** Wires a shard's parts. The engine pool is not started. */
@@ -77,7 +81,7 @@ export function openParts(
     },
   });
   const desk = new TrainerDesk({ store, context });
-  const parts = { context, requests, store, desk };
+  const parts = { context, requests, store, desk, counted: engine.counts() };
   engine.onChange(() => {
     send({ kind: 'engines', engines: engine.states() });
     send({ kind: 'ready', model: servedModel(context) });
@@ -126,9 +130,13 @@ export function sweepSessions({ context, store, desk }: ShardParts): void {
   }
 }
 
-/** Sets the gauges of a shard, for a scrape. */
-export function measure({ context, store }: ShardParts, shard: number): void {
+/** Sets the gauges of a shard and takes over what its engine pool has counted, for a scrape. */
+export function measure(parts: ShardParts, shard: number): void {
+  const { context, store } = parts;
   const { metrics } = context;
+  const counts = context.engine.counts();
+  countCalls(parts, counts);
+  parts.counted = counts;
   let nodes = 0;
   for (const session of store.open) nodes += session.tree.nodes.length;
   metrics.treeNodes.set(nodes);
@@ -144,4 +152,22 @@ export function measure({ context, store }: ShardParts, shard: number): void {
     }
     metrics.replicaQueue.set(label, replica.queued);
   }
+}
+
+function countCalls({ context, counted }: ShardParts, counts: PoolCounts): void {
+  const { metrics } = context;
+  const more = (
+    now: Readonly<Record<string, number>>,
+    before: Readonly<Record<string, number>>,
+    take: (name: string, by: number) => void,
+  ) => {
+    for (const [name, count] of Object.entries(now)) if (count > (before[name] ?? 0)) take(name, count - (before[name] ?? 0));
+  };
+  more(counts.failures, counted.failures, (kind, by) => metrics.engineFailuresTotal.inc({ kind }, by));
+  more(counts.broken, counted.broken, (kind, by) => metrics.engineFailuresTotal.inc({ kind }, by));
+  more(counts.discardedTokens, counted.discardedTokens, (reason, by) => {
+    metrics.tokensTotal.inc({ kind: 'sampled' }, by);
+    countDiscarded(context, reason, by);
+  });
+  metrics.engineContinuationsTotal.inc(counts.continuations - counted.continuations);
 }

@@ -8,6 +8,7 @@ import { Session } from './session.js';
 import type { SessionStore } from './session-store.js';
 import type { ShardContext } from './shard-context.js';
 import { encodeSession } from './trace-msgpack.js';
+import { countDiscarded } from './turn-call.js';
 
 export interface TrainerDeskOptions {
   readonly store: SessionStore;
@@ -117,10 +118,7 @@ export class TrainerDesk {
     const { metrics, log } = this.options.context;
     const { summary } = finished;
     metrics.tokensTotal.inc({ kind: 'trained' }, summary.tokens.trained);
-    for (const [reason, tokens] of Object.entries(summary.tokens.discarded)) {
-      metrics.tokensTotal.inc({ kind: 'discarded' }, tokens);
-      metrics.discardedTokensTotal.inc({ reason }, tokens);
-    }
+    for (const [reason, tokens] of Object.entries(summary.tokens.discarded)) countDiscarded(this.options.context, reason, tokens);
     for (const row of finished.plan.rows) metrics.rowsTotal.inc({ role: row.role });
     const missing = summary.tokens.committed - summary.tokens.trained;
     if (missing > 0) metrics.yieldShortfallTokensTotal.inc(missing);
@@ -143,6 +141,9 @@ export class TrainerDesk {
       store.close(session, Date.now());
       context.journal({ kind: 'drop', sessionId, reason: 'deleted' });
       context.metrics.sessionsEndedTotal.inc({ how: 'deleted' });
+      const { books } = session.tree;
+      for (const [reason, tokens] of books.discarded) countDiscarded(context, reason, tokens);
+      countDiscarded(context, 'session_deleted', books.sampled - books.discardedTokens);
       return text(200, { session_id: sessionId, deleted: true });
     }
     if (store.ackSessions([sessionId]).acked === 0) return { kind: 'error', error: NOT_FOUND };

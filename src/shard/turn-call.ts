@@ -25,3 +25,10 @@ export const wireId = ({ context, session }: TurnCall, pending: PendingTurn): st
 export function countTurn({ request, context }: TurnCall, outcome: string): void {
   context.metrics.turnsTotal.inc({ protocol: request.protocol, outcome });
 }
+
+/** Sampled tokens that no row will train. */
+export function countDiscarded({ metrics }: ShardContext, reason: string, tokens: number): void {
+  if (tokens === 0) return;
+  metrics.tokensTotal.inc({ kind: 'discarded' }, tokens);
+  metrics.discardedTokensTotal.inc({ reason }, tokens);
+}

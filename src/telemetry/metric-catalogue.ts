@@ -34,6 +34,8 @@ export const METRICS = {
   treeNodes: gauge('Messages in the trees of open sessions.', []),
   rowsTotal: counter('Rows handed out at finish, by role.', ['role']),
   yieldShortfallTokensTotal: counter('Committed tokens that no row trains; above 0 means a broken promise.', []),
+  engineFailuresTotal: counter('Attempts at an engine that failed, by kind of failure or of break.', ['kind']),
+  engineContinuationsTotal: counter('Samples that an engine ended early and that were gone on with.', []),
   replicaUp: gauge('1 where the replica answers.', ['replica']),
   replicaInFlight: gauge('Calls at the replica.', ['replica']),
   replicaWindow: gauge('Calls the replica is given at a time.', ['replica']),

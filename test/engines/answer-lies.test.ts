@@ -162,6 +162,7 @@ const TOLD: Readonly<Record<LieName, { change?: Partial<Told>; text?: (text: str
     ['v'],
   ].map((spans) => ({ change: { spans } })),
   usage_disagrees: [{ change: { completionTokens: 5 } }],
+  end_token_missing: [{ change: { matched: null }, request: { sampling: { ...SAMPLING, maxTokens: 4, stopTokenIds: [51] } } }],
   early_length: [{ change: { finish: 'length', matched: null }, request: { sampling: { ...SAMPLING, maxTokens: 9 } } }],
 };
 

@@ -1,0 +1,120 @@
+import { expect } from 'vitest';
+import type { TraceRecord } from '../../src/canonical/trace.js';
+import type { SimEngine } from '../../src/sim/engine-server.js';
+import { type Flow, until } from '../support/flow.js';
+import { type AgentEnd, runAgent } from './agent.js';
+import { type Balance, balance } from './books.js';
+import { randomBy } from './options.js';
+
+export interface FleetPlan {
+  readonly name: string;
+  readonly seed: number;
+  readonly sessions: number;
+  readonly turns: number;
+  /** Share of the calls that their client leaves. */
+  readonly leaves?: number;
+  readonly leaveMs?: number;
+  /** Runs beside the agents; its signal says that they have ended. */
+  readonly meanwhile?: (ended: AbortSignal) => Promise<void>;
+}
+
+export interface FleetReport {
+  readonly ends: readonly AgentEnd[];
+  readonly rows: readonly TraceRecord[];
+  readonly balance: Balance;
+  readonly discarded: Readonly<Record<string, number>>;
+}
+
+/**
+ * Lets a fleet of agents run, finishes all their sessions, and balances the books of the gateway with those of its engines.
+ * @throws the first thing that does not add up
+ */
+export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: FleetPlan): Promise<FleetReport> {
+  const before = await tokenMetrics(flow);
+  const serials = sims.map((sim) => sim.ledger().at(-1)?.serial ?? 0);
+  const keys = Array.from({ length: plan.sessions }, (_, number) => `${plan.name}-${plan.seed}-${number}`);
+  const over = new AbortController();
+  const beside = plan.meanwhile?.(over.signal);
+  const ends = await Promise.all(
+    keys.map((key, number) =>
+      runAgent({
+        url: flow.url,
+        key,
+        turns: plan.turns,
+        random: randomBy(plan.seed * 7919 + number),
+        leaves: plan.leaves ?? 0,
+        leaveMs: plan.leaveMs ?? 50,
+      }),
+    ),
+  );
+  over.abort();
+  await beside;
+  await until(async () => (await gauge(flow, 'open_calls')) === 0, 'all calls have ended');
+  await until(() => sims.every(({ core }) => core.scheduler.running === 0), 'the engines are free');
+  const rows: TraceRecord[] = [];
+  for (const key of keys) {
+    const finished = await flow.gateway.sessions.finish(key, { ack: true }).catch((error: unknown) => error);
+    if (finished instanceof Error) {
+      expect(finished, `only a session that nobody opened is not found: ${key}`).toMatchObject({ code: 'session_not_found' });
+      continue;
+    }
+    const { summary, traces } = finished as Awaited<ReturnType<typeof flow.gateway.sessions.finish>>;
+    expect([key, summary.capture_error, summary.capture_yield]).toEqual([key, null, 1]);
+    rows.push(...traces);
+  }
+  const ledger = sims.flatMap((sim, at) => sim.ledger(serials[at]));
+  const books = balance(ledger, rows);
+  await until(async () => (await gauge(flow, 'replica_in_flight')) === 0, 'no call is counted as running');
+  const after = await tokenMetrics(flow);
+  const discarded = differences(after.reasons, before.reasons);
+  const kinds = differences(after.kinds, before.kinds);
+  const claimed = Object.values(discarded).reduce((sum, tokens) => sum + tokens, 0);
+  const what = JSON.stringify({ books, discarded, kinds });
+  expect(kinds.trained ?? 0, `trained, by the gateway and by the ledger: ${what}`).toBe(books.trained);
+  expect(kinds.committed ?? 0, `all that was committed is trained: ${what}`).toBe(books.trained);
+  expect(claimed, `discarded, by the gateway and by the ledger: ${what}`).toBe(books.discarded);
+  expect(kinds.sampled ?? 0, `the gateway's own books: ${what}`).toBe(books.trained + claimed);
+  return { ends, rows, balance: books, discarded };
+}
+
+export function countEnds(ends: readonly AgentEnd[]): Record<AgentEnd['state'], number> {
+  const counts = { done: 0, refused: 0, gave_up: 0 };
+  for (const { state } of ends) counts[state]++;
+  return counts;
+}
+
+/** Nothing is left of the sessions. */
+export async function expectQuiet(flow: Flow): Promise<void> {
+  for (const name of ['open_calls', 'bodies_in_flight_bytes', 'tree_nodes', 'sessions', 'replica_queue', 'replica_in_flight']) {
+    expect([name, await gauge(flow, name)]).toEqual([name, 0]);
+  }
+}
+
+/** A metric, summed over its labels and shards. */
+export async function gauge(flow: Flow, name: string): Promise<number> {
+  const text = await (await fetch(`${flow.url}/metrics`)).text();
+  let sum = 0;
+  for (const [, value] of text.matchAll(new RegExp(`^rollout_gateway_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))) sum += Number(value);
+  return sum;
+}
+
+interface TokenMetrics {
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly reasons: Readonly<Record<string, number>>;
+}
+
+async function tokenMetrics(flow: Flow): Promise<TokenMetrics> {
+  const text = await (await fetch(`${flow.url}/metrics`)).text();
+  const read = (name: string, label: string): Record<string, number> => {
+    const found: Record<string, number> = {};
+    for (const [, value, count] of text.matchAll(new RegExp(`^rollout_gateway_${name}\\{${label}="(\\w+)"\\} (\\S+)$`, 'gm')))
+      found[value!] = Number(count);
+    return found;
+  };
+  return { kinds: read('tokens_total', 'kind'), reasons: read('discarded_tokens_total', 'reason') };
+}
+
+function differences(after: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>): Record<string, number> {
+  const more = Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const);
+  return Object.fromEntries(more.filter(([, count]) => count !== 0));
+}
