@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     globalSetup: 'test/support/build.ts',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/live/**', 'test/oracle/**'],
+    exclude: ['test/live/**', 'test/oracle/**', 'test/faults/**'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -14,6 +14,10 @@ export interface FleetPlan {
   /** Share of the calls that their client leaves. */
   readonly leaves?: number;
   readonly leaveMs?: number;
+  /** Shares of the sessions that a trainer finishes or deletes while their agents work. */
+  readonly finishes?: number;
+  readonly deletes?: number;
+  readonly trainerMs?: number;
   /** Runs beside the agents; its signal says that they have ended. */
   readonly meanwhile?: (ended: AbortSignal) => Promise<void>;
 }
@@ -35,6 +39,7 @@ export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: Fle
   const keys = Array.from({ length: plan.sessions }, (_, number) => `${plan.name}-${plan.seed}-${number}`);
   const over = new AbortController();
   const beside = plan.meanwhile?.(over.signal);
+  const trainers = keys.map((key, number) => interfere(flow, plan, key, randomBy(plan.seed * 104_729 + number)));
   const ends = await Promise.all(
     keys.map((key, number) =>
       runAgent({
@@ -49,6 +54,7 @@ export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: Fle
   );
   over.abort();
   await beside;
+  await Promise.all(trainers);
   await until(async () => (await gauge(flow, 'open_calls')) === 0, 'all calls have ended');
   await until(() => sims.every(({ core }) => core.scheduler.running === 0), 'the engines are free');
   const rows: TraceRecord[] = [];
@@ -75,6 +81,17 @@ export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: Fle
   expect(claimed, `discarded, by the gateway and by the ledger: ${what}`).toBe(books.discarded);
   expect(kinds.sampled ?? 0, `the gateway's own books: ${what}`).toBe(books.trained + claimed);
   return { ends, rows, balance: books, discarded };
+}
+
+/** A trainer that ends a session whose agent still works. */
+async function interfere(flow: Flow, plan: FleetPlan, key: string, random: () => number): Promise<void> {
+  const share = random();
+  const { finishes = 0, deletes = 0, trainerMs = 100 } = plan;
+  if (share >= finishes + deletes) return;
+  await new Promise((resolve) => setTimeout(resolve, random() * trainerMs));
+  const done =
+    share < finishes ? flow.gateway.sessions.finish(key, { wait_ms: Math.floor(random() * 40) }) : flow.gateway.sessions.delete(key);
+  await done.catch((error: unknown) => expect(error, key).toMatchObject({ code: 'session_not_found' }));
 }
 
 export function countEnds(ends: readonly AgentEnd[]): Record<AgentEnd['state'], number> {
