@@ -34,6 +34,17 @@ describe('what a client made of a reply', () => {
     if (byContent !== 'none') expect(echoHash({ ...shown, ...echo })).toBe(echoHash(shown));
   });
 
+  const numbers = assistant('x', { toolCalls: [call('look', '{"id": 1234567890123456789, "far": [1e400], "n": 2}', 'call_1')] });
+  test.each<[string, string, id: string, byHandle: string]>([
+    ['read as doubles', '{"id":1234567890123456800,"far":[null],"n":2}', 'call_1', 'close'],
+    ['read as doubles, under another id', '{"id":1234567890123456800,"far":[null],"n":2}', 'x', 'none'],
+    ['another number', '{"id":1234567890123457000,"far":[null],"n":2}', 'call_1', 'none'],
+  ])('numbers beyond doubles, %s', (_, args, id, byHandle) => {
+    const echo = assistant('x', { toolCalls: [call('look', args, id)] });
+    expect(echoFit(echo, numbers, true)).toBe(byHandle);
+    expect(echoFit(echo, numbers, false)).toBe('none');
+  });
+
   const broken = assistant('x', { toolCalls: [call('look', '{"city": "Zü', 'call_1')] });
   test.each<[string, AssistantMessage, string]>([
     ['replaced by {}', assistant('x', { toolCalls: [call('look', '{}', 'call_1')] }), 'close'],
