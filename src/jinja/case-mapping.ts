@@ -81,12 +81,24 @@ export function swapCase(text: string): string {
     .join('');
 }
 
-export const caseFold = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .replaceAll('ς', 'σ')
-    .replace(/[ŉﬀ-ﬆﬓ-ﬗևſẛẞ]/g, (letter) => letter.toUpperCase().toLowerCase());
+// Letters whose folding is their upper case (Cherokee), and one that is its own though its upper case is another's.
+const CHEROKEE = /[\u13a0-\u13f5\u13f8-\u13fd\uab70-\uabbf]/;
+
+/** `text.casefold()`. */
+export function caseFold(text: string): string {
+  return codePoints(text)
+    .map((letter) => {
+      if (letter === 'ı') return letter;
+      return CHEROKEE.test(letter) ? letter.toUpperCase() : letter.toLowerCase().toUpperCase().toLowerCase();
+    })
+    .join('');
+}
+
+// Numbers that are digits but not decimal, and letters that stand for numbers; from the Unicode character database.
+const DIGIT =
+  /[\p{Nd}\u{b2}\u{b3}\u{b9}\u{1369}-\u{1371}\u{19da}\u{2070}\u{2074}-\u{2079}\u{2080}-\u{2089}\u{2460}-\u{2468}\u{2474}-\u{247c}\u{2488}-\u{2490}\u{24ea}\u{24f5}-\u{24fd}\u{24ff}\u{2776}-\u{277e}\u{2780}-\u{2788}\u{278a}-\u{2792}\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]/u;
+const NUMERIC =
+  /[\p{N}\u{3405}\u{3483}\u{382a}\u{3b4d}\u{4e00}\u{4e03}\u{4e07}\u{4e09}\u{4e5d}\u{4e8c}\u{4e94}\u{4e96}\u{4ebf}\u{4ec0}\u{4edf}\u{4ee8}\u{4f0d}\u{4f70}\u{5104}\u{5146}\u{5169}\u{516b}\u{516d}\u{5341}\u{5343}-\u{5345}\u{534c}\u{53c1}-\u{53c4}\u{56db}\u{58f1}\u{58f9}\u{5e7a}\u{5efe}\u{5eff}\u{5f0c}-\u{5f0e}\u{5f10}\u{62fe}\u{634c}\u{67d2}\u{6f06}\u{7396}\u{767e}\u{8086}\u{842c}\u{8cae}\u{8cb3}\u{8d30}\u{9621}\u{9646}\u{964c}\u{9678}\u{96f6}\u{f96b}\u{f973}\u{f978}\u{f9b2}\u{f9d1}\u{f9d3}\u{f9fd}\u{20001}\u{20064}\u{200e2}\u{20121}\u{2092a}\u{20983}\u{2098c}\u{2099c}\u{20aea}\u{20afd}\u{20b19}\u{22390}\u{22998}\u{23b1b}\u{2626d}\u{2f890}]/u;
 
 const every = (text: string, pattern: RegExp): boolean => text !== '' && codePoints(text).every((character) => pattern.test(character));
 
@@ -94,12 +106,8 @@ const every = (text: string, pattern: RegExp): boolean => text !== '' && codePoi
 export const TEXT_PREDICATES: Readonly<Record<string, (text: string) => boolean>> = {
   isalpha: (text) => every(text, /\p{L}/u),
   isdecimal: (text) => every(text, /\p{Nd}/u),
-  isdigit: (text) => every(text, /[\p{Nd}²³¹⁰⁴-⁹₀-₉①-⑨⑴-⑼⒈-⒐⓪⓵-⓽⓿❶-❾➀-➈➊-➒፩-፱᧚]/u),
-  isnumeric: (text) =>
-    every(
-      text,
-      /[\p{N}㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零]/u,
-    ),
+  isdigit: (text) => every(text, DIGIT),
+  isnumeric: (text) => every(text, NUMERIC),
   isalnum: (text) => every(text, /[\p{L}\p{N}]/u),
   isascii: (text) => /^[\x00-\x7f]*$/.test(text),
   isspace: (text) => text !== '' && codePoints(text).every((character) => isSpaceUnit(character.charCodeAt(0))),

@@ -4,7 +4,7 @@ import { compileExpression, type Evaluate } from './compile-expression.js';
 import { compileEnter, compileLeave } from './compile-frame.js';
 import { compileBody } from './compile-statement.js';
 import { compileRead } from './compile-variable.js';
-import { type Blocks, type Execute, type Flow, NORMAL, printable } from './flow.js';
+import { type Blocks, type Execute, type Flow, NORMAL } from './flow.js';
 import type { Expression, Statement } from './nodes.js';
 import type { Value } from './object.js';
 import { raise } from './python-error.js';
@@ -56,7 +56,7 @@ export function compileFilterBlock(node: Statement & { kind: 'filterblock' }, sc
     const result = caught(body, frame);
     if (result.flow !== NORMAL) return result.flow;
     text = result.text;
-    frame.rt.out += printable(filter(frame));
+    frame.rt.printOnlyText(filter(frame));
     leave(frame);
     return NORMAL;
   };

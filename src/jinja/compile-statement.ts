@@ -5,7 +5,7 @@ import { compileCondition, compileExpression, type Evaluate } from './compile-ex
 import { compileFor } from './compile-for.js';
 import { compileMacro } from './compile-macro.js';
 import { constantValue } from './constant-fold.js';
-import { type Blocks, BREAK, CONTINUE, type Execute, NORMAL, printable } from './flow.js';
+import { type Blocks, BREAK, CONTINUE, type Execute, NORMAL } from './flow.js';
 import { Macro } from './macro.js';
 import type { Expression, IfNode, Statement } from './nodes.js';
 import { PythonError, typeError } from './python-error.js';
@@ -64,8 +64,7 @@ function compileKind(node: Statement, scope: Scope, blocks: Blocks): Execute {
       const call: Evaluate =
         node.call.kind === 'call' ? compileCall(node.call, scope, caller) : (frame) => (caller(frame) as Macro).call([], null);
       return (frame) => {
-        const text = printable(call(frame));
-        frame.rt.out += text;
+        frame.rt.printOnlyText(call(frame));
         return NORMAL;
       };
     }

@@ -1,7 +1,7 @@
 import { JsonFloat } from '../canonical/json-value.js';
+import { fixed } from './decimal-digits.js';
 import { callStrMethod, type Filter, filter, likeText, ownText, textOf } from './filter-helpers.js';
 import { formatPercent } from './format-percent.js';
-import { fixed } from './format-spec.js';
 import { escapeValue, stripTags } from './html.js';
 import { each, length, slice } from './iterate.js';
 import { indexOf, toDouble } from './numbers.js';
@@ -34,7 +34,8 @@ function indent([value, width = 4, first = false, blank = false]: readonly (Valu
   const text = value!;
   const indentation = isStr(width) ? strText(width) : strText(multiply(' ', width) as string);
   if (!isStr(text)) {
-    add(text, '\n');
+    // `list += text` extends the list.
+    if (!Array.isArray(text)) add(text, '\n');
     raise('AttributeError', `'${typeName(text)}' object has no attribute 'splitlines'`);
   }
   const lines = splitLines(`${strText(text)}\n`, false);

@@ -1,8 +1,8 @@
 import { JsonFloat } from '../canonical/json-value.js';
+import { roundDouble } from './decimal-digits.js';
 import { type Filter, filter } from './filter-helpers.js';
 import { COLLECTION_FILTERS } from './filters-collection.js';
 import { TEXT_FILTERS } from './filters-text.js';
-import { roundDouble } from './format-spec.js';
 import { doubleOf, indexOf, intOf, isFloat, makeFloat, makeInt, parseFloatText, parseIntText, toDouble, toInt } from './numbers.js';
 import type { Kwargs, Value } from './object.js';
 import { divide, multiply, power } from './operators.js';

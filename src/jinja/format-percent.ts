@@ -9,7 +9,7 @@ import { codePointLength, codePoints } from './text-tools.js';
 import { typeName } from './type-names.js';
 import { dictGet, isDict, isStr, Markup, strText, Tuple, Undefined } from './values.js';
 
-const DIRECTIVE = /%(?:\(((?:[^()]|\([^()]*\))*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?([\s\S])?/gu;
+const DIRECTIVE = /%(?:\(((?:[^()]|\([^()]*\))*)\))?([#0\- +]*)(\*|\d+)?(\.(?:\*|\d*))?[hlL]?([\s\S])?/gu;
 
 /** `text % args`. With a text that is Markup the arguments are escaped. */
 export function formatPercent(text: string | Markup, args: Value): Value {
@@ -25,6 +25,7 @@ export function formatPercent(text: string | Markup, args: Value): Value {
   const result = strText(text).replace(
     DIRECTIVE,
     (whole, key: string | undefined, flags: string, width?: string, precision?: string, type?: string) => {
+      if (whole === '%%') return '%';
       let value: Value | undefined;
       if (key !== undefined) {
         if (!isMapping) typeError('format requires a mapping');
@@ -37,16 +38,8 @@ export function formatPercent(text: string | Markup, args: Value): Value {
       let left = flags.includes('-');
       let wide = width === undefined ? 0 : width === '*' ? starArgument(take()) : Number(width);
       if (wide < 0) [left, wide] = [true, -wide];
-      const places =
-        precision === '*'
-          ? Math.max(0, starArgument(take()))
-          : precision !== undefined
-            ? Number(precision)
-            : /\.[hlL]?.?$/u.test(whole) && whole.includes('.') && hasEmptyPrecision(whole)
-              ? 0
-              : null;
+      const places = precision === undefined ? null : precision === '.*' ? Math.max(0, starArgument(take())) : Number(precision.slice(1));
       if (type === undefined) valueError('incomplete format');
-      if (type === '%') return '%';
       if (value === undefined) value = take();
       if (wide > MAX_LENGTH) overLimit('characters in one text', MAX_LENGTH);
       return layOut(convert(value, type, flags, places, html), type, flags, wide, left);
@@ -55,8 +48,6 @@ export function formatPercent(text: string | Markup, args: Value): Value {
   if (next < list.length && !keyed && !isMapping) typeError('not all arguments converted during string formatting');
   return html ? new Markup(result) : result;
 }
-
-const hasEmptyPrecision = (whole: string): boolean => /\.(?![\d*])/.test(whole.replace(/^%\((?:[^()]|\([^()]*\))*\)/, '%'));
 
 function starArgument(value: Value): number {
   if (intOf(value) === undefined) typeError('* wants int');

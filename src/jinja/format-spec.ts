@@ -1,3 +1,4 @@
+import { exponential, fixed } from './decimal-digits.js';
 import { doubleOf, intOf, isFloat } from './numbers.js';
 import { PyObject, type Value } from './object.js';
 import { MAX_LENGTH } from './operators.js';
@@ -7,30 +8,6 @@ import { codePointLength, codePoints } from './text-tools.js';
 import { typeName } from './type-names.js';
 import { isStr, strText } from './values.js';
 
-/** `x` with exactly `digits` decimals, rounded half to even on the exact value of the double. */
-export function fixed(x: number, digits: number): string {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, Math.abs(x));
-  const bits = view.getBigUint64(0);
-  const exponent = Number(bits >> 52n);
-  const mantissa = (bits & 0xfffffffffffffn) | (exponent > 0 ? 0x10000000000000n : 0n);
-  const shift = Math.max(exponent, 1) - 1075;
-  const scaled = mantissa * 10n ** BigInt(digits);
-  let rounded: bigint;
-  if (shift >= 0) rounded = scaled << BigInt(shift);
-  else {
-    const unit = 1n << BigInt(-shift);
-    rounded = scaled / unit;
-    const twice = (scaled % unit) * 2n;
-    if (twice > unit || (twice === unit && rounded % 2n === 1n)) rounded += 1n;
-  }
-  const text = rounded.toString().padStart(digits + 1, '0');
-  const sign = x < 0 || Object.is(x, -0) ? '-' : '';
-  return sign + (digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`);
-}
-
-const twoDigitExponent = (text: string): string => text.replace(/e([+-])(\d)$/, 'e$10$2');
-
 /** A double in one of the printf styles `e`, `f`, `g` (either case) or `%`. */
 export function formatDouble(x: number, style: string, precision: number, alternate: boolean): string {
   if (precision > 4000) overLimit('decimals', 4000);
@@ -39,17 +16,26 @@ export function formatDouble(x: number, style: string, precision: number, altern
   return lower === style ? text : text.toUpperCase();
 }
 
+/** The alternate form always has a decimal point. */
+function withPoint(text: string, alternate: boolean): string {
+  return alternate && /^-?\d+(?!.*\.)/.test(text) ? text.replace(/^-?\d+/, '$&.') : text;
+}
+
 function finiteText(x: number, style: string, precision: number, alternate: boolean): string {
-  if (style === 'f') return fixed(x, precision) + (alternate && precision === 0 ? '.' : '');
-  if (style === '%') return `${fixed(x * 100, precision)}%`;
-  const sign = Object.is(x, -0) ? '-' : '';
-  if (style === 'e') return sign + twoDigitExponent(x.toExponential(Math.min(precision, 100)));
-  const digits = Math.min(precision === 0 ? 1 : precision, 100);
-  const exponent = Number(x.toExponential(digits - 1).split('e')[1]);
-  const scientific = exponent < -4 || exponent >= digits;
-  let text = scientific ? sign + twoDigitExponent(x.toExponential(digits - 1)) : fixed(x, Math.max(0, digits - 1 - exponent));
-  if (!alternate && text.includes('.')) text = text.replace(/\.?0+(?=e|$)/, '');
-  return text;
+  if (style === 'f') return withPoint(fixed(x, precision), alternate);
+  if (style === '%') return `${withPoint(fixed(x * 100, precision), alternate)}%`;
+  if (style === 'e') return withPoint(exponential(x, precision).text, alternate);
+  return generalText(x, precision, 0, alternate);
+}
+
+/** Style `g`: the exponent is written where it is below -4, or not below the number of digits less `earlier`. */
+function generalText(x: number, precision: number, earlier: number, alternate: boolean): string {
+  const digits = precision === 0 ? 1 : precision;
+  const { text, power } = exponential(x, digits - 1);
+  const plain = power >= -4 && power < digits - earlier ? fixed(x, Math.max(0, digits - 1 - power)) : text;
+  const [mantissa, exponent] = plain.split('e') as [string, string | undefined];
+  const short = alternate || !mantissa.includes('.') ? mantissa : mantissa.replace(/\.?0+$/, '');
+  return withPoint(exponent === undefined ? short : `${short}e${exponent}`, alternate);
 }
 
 const SPEC = /^(?:([\s\S])?([<>=^]))?([+\- ])?(z)?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([\s\S])?$/u;
@@ -69,11 +55,10 @@ export function formatValue(value: Value, spec: string): string {
     return formatText(strText(value), { ...layout, type, places, numeric: Boolean(sign || alternate || grouping) || align === '=' });
   const int = intOf(value);
   if (int !== undefined && !(type !== undefined && 'eEfFgG%'.includes(type))) {
-    if (typeof value === 'boolean' && type === undefined && !sign && !alternate && !grouping)
-      return fitText(str(value), { ...layout, align: layout.align ?? '>' });
+    if (type === 'c' && sign !== undefined) valueError("Sign not allowed with integer format specifier 'c'");
     return fitNumber(
       formatInt(int, type ?? 'd', places, alternate !== undefined, grouping),
-      { ...layout, zero: zero !== undefined },
+      { ...layout, zero: zero !== undefined, hex: type !== undefined && 'xXob'.includes(type) },
       grouping,
     );
   }
@@ -82,7 +67,7 @@ export function formatValue(value: Value, spec: string): string {
     typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
   return fitNumber(
     formatFloatSpec(double, type, places, alternate !== undefined, grouping),
-    { ...layout, zero: zero !== undefined },
+    { ...layout, zero: zero !== undefined, hex: type !== undefined && 'xXob'.includes(type) },
     grouping,
   );
 }
@@ -113,7 +98,12 @@ function fitText(text: string, { fill, align, width }: Layout): string {
 
 function formatInt(int: number | bigint, type: string, places: number | null, alternate: boolean, grouping: string | undefined): string {
   if (places !== null) valueError('Precision not allowed in integer format specifier');
-  if (type === 'c') return String.fromCodePoint(Number(int));
+  if (grouping !== undefined && (type === 'c' || type === 'n')) valueError(`Cannot specify '${grouping}' with '${type}'.`);
+  if (type === 'c') {
+    if (alternate) valueError("Alternate form (#) not allowed with integer format specifier 'c'");
+    if (int < 0 || int > 0x10ffff) raise('OverflowError', '%c arg not in range(0x110000)');
+    return String.fromCodePoint(Number(int));
+  }
   const radix = { d: 10, n: 10, b: 2, o: 8, x: 16, X: 16 }[type];
   if (radix === undefined) valueError(`Unknown format code '${type}' for object of type 'int'`);
   if (grouping === ',' && radix !== 10) valueError(`Cannot specify ',' with '${type}'.`);
@@ -134,24 +124,23 @@ function formatFloatSpec(
   grouping: string | undefined,
 ): string {
   let text: string;
-  if (type === undefined) text = places === null ? floatText(x) : generalText(x, places, alternate);
+  if (type === undefined) text = places === null ? withPoint(floatText(x), alternate) : untypedText(x, places, alternate);
   else if ('eEfFgG%'.includes(type)) text = formatDouble(x, type, places ?? 6, alternate);
-  else if (type === 'n') text = formatDouble(x, 'g', places ?? 6, alternate);
-  else valueError(`Unknown format code '${type}' for object of type 'float'`);
+  else if (type === 'n') {
+    if (grouping !== undefined) valueError(`Cannot specify '${grouping}' with 'n'.`);
+    text = formatDouble(x, 'g', places ?? 6, alternate);
+  } else valueError(`Unknown format code '${type}' for object of type 'float'`);
   return text.replace(/^(-?)(\d+)/, (_, sign: string, digits: string) => sign + group(digits, grouping, 3));
 }
 
-/** A float without a type code: as `g`, with at least one decimal. */
-function generalText(x: number, places: number, alternate: boolean): string {
-  const text = formatDouble(x, 'g', places, alternate);
-  return /^-?\d+$/.test(text)
-    ? text.replace('-', '').length >= Math.max(places, 1)
-      ? formatDouble(x, 'e', Math.max(places - 1, 0), alternate)
-      : `${text}.0`
-    : text;
+/** A float without a type code: as `g`, but with at least one decimal, and with an exponent one digit earlier. */
+function untypedText(x: number, places: number, alternate: boolean): string {
+  if (!Number.isFinite(x)) return floatText(x);
+  const text = generalText(x, places, 1, alternate);
+  return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
-function fitNumber(text: string, layout: Layout & { readonly zero: boolean }, grouping: string | undefined): string {
+function fitNumber(text: string, layout: Layout & { readonly zero: boolean; readonly hex: boolean }, grouping: string | undefined): string {
   const negative = text.startsWith('-');
   const sign = negative ? '-' : layout.sign === '-' ? '' : layout.sign;
   const body = negative ? text.slice(1) : text;
@@ -161,24 +150,15 @@ function fitNumber(text: string, layout: Layout & { readonly zero: boolean }, gr
   let digits = body.slice(prefix.length);
   const wide = layout.width - sign.length - prefix.length;
   if (grouping !== undefined && layout.fill === '0') {
-    const [whole = '', rest = ''] = /^(\w*)(.*)$/.exec(digits.replaceAll(grouping, ''))!.slice(1);
+    const size = layout.hex ? 4 : 3;
+    const [, whole, rest] = (layout.hex ? /^(\w*)(.*)$/ : /^(\d*)(.*)$/).exec(digits.replaceAll(grouping, '')) as unknown as [
+      string,
+      string,
+      string,
+    ];
     let padded = whole;
-    while (group(padded, grouping, 3).length + rest.length < wide) padded = `0${padded}`;
-    digits = group(padded, grouping, 3) + rest;
+    while (group(padded, grouping, size).length + rest.length < wide) padded = `0${padded}`;
+    digits = group(padded, grouping, size) + rest;
   }
   return sign + prefix + layout.fill.repeat(Math.max(0, wide - digits.length)) + digits;
-}
-
-/** `round(x, digits)` of a float. */
-export function roundDouble(x: number, digits: number): number {
-  if (!Number.isFinite(x) || digits > 323) return x;
-  if (digits >= 0) return Number(fixed(x, digits));
-  if (digits < -308) return x < 0 ? -0 : 0;
-  const unit = 10 ** -digits;
-  const scaled = x / unit;
-  const floor = Math.floor(scaled);
-  const rest = scaled - floor;
-  const result = (rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor) * unit;
-  if (!Number.isFinite(result)) raise('OverflowError', 'rounded value too large to represent');
-  return result;
 }

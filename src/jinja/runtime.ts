@@ -1,8 +1,10 @@
 import type { IterationRecord } from './iteration-record.js';
 import type { StrDict, Value } from './object.js';
-import { overLimit, raise } from './python-error.js';
+import { overLimit, raise, typeError } from './python-error.js';
 import type { MemoRun, RenderedTail } from './render-memo.js';
 import type { LocalTime } from './strftime.js';
+import { typeName } from './type-names.js';
+import { isStr, strText } from './values.js';
 
 /** Bounds of one render. */
 export interface RenderLimits {
@@ -28,6 +30,8 @@ export class Runtime {
   root: Frame | null = null;
   /** Whether an iteration runs that cannot be remembered. */
   inForgotten = false;
+  /** Type of something that was printed into the innermost capture and is no text. */
+  private misprint: string | null = null;
   private steps = 0;
   private depth = 0;
 
@@ -78,6 +82,7 @@ export class Runtime {
   /** The whole text; with a memo, its render counts from now on. */
   finish(): string {
     this.checkOutput();
+    this.checkText();
     if (this.memo === null) return this.out;
     this.flush();
     return this.memo.commit().whole();
@@ -85,22 +90,36 @@ export class Runtime {
 
   finishTail(): RenderedTail {
     this.checkOutput();
+    this.checkText();
     this.flush();
     const { reusedPrefixLength, tail } = this.memo!.commit();
     return { reusedPrefixLength, tail };
   }
 
+  /** Prints what a call block or filter block gives: they convert nothing, and joining the output fails on what is no text. */
+  printOnlyText(value: Value): void {
+    if (isStr(value)) this.out += strText(value);
+    else this.misprint ??= typeName(value);
+  }
+
+  private checkText(): void {
+    if (this.misprint !== null) typeError(`sequence item 0: expected str instance, ${this.misprint} found`);
+  }
+
   /** Runs `body` with its output captured, one level deeper. */
   capture(body: () => void): string {
-    const outer = this.out;
+    const { out, misprint } = this;
     this.out = '';
+    this.misprint = null;
     if (++this.depth > this.limits.depth) raise('RecursionError', 'maximum recursion depth exceeded');
     try {
       body();
+      this.checkText();
       return this.out;
     } finally {
       this.depth--;
-      this.out = outer;
+      this.out = out;
+      this.misprint = misprint;
     }
   }
 

@@ -91,6 +91,7 @@ export function splitLines(text: string, keepEnds: boolean): string[] {
 }
 
 const SPACES = new RegExp(`[${PY_SPACE}]+`, 'g');
+const FIRST_SPACES = new RegExp(`[${PY_SPACE}]+`);
 
 /** `text.split(None, limit)`, or from the right; a negative limit is none. */
 export function splitSpaces(text: string, limit: number, fromRight: boolean): string[] {
@@ -101,8 +102,7 @@ export function splitSpaces(text: string, limit: number, fromRight: boolean): st
   const parts: string[] = [];
   let rest = strip(text, fromRight ? 'right' : 'left', null);
   while (rest !== '' && parts.length < limit) {
-    const runs = fromRight ? [...rest.matchAll(SPACES)] : null;
-    const run = runs ? runs[runs.length - 1] : firstMatch(SPACES, rest);
+    const run = fromRight ? [...rest.matchAll(SPACES)].at(-1) : FIRST_SPACES.exec(rest);
     if (!run) break;
     const end = run.index + run[0].length;
     parts.push(fromRight ? rest.slice(end) : rest.slice(0, run.index));
@@ -110,11 +110,6 @@ export function splitSpaces(text: string, limit: number, fromRight: boolean): st
   }
   if (rest !== '') parts.push(rest);
   return fromRight ? parts.reverse() : parts;
-}
-
-function firstMatch(pattern: RegExp, text: string): RegExpExecArray | null {
-  pattern.lastIndex = 0;
-  return pattern.exec(text);
 }
 
 /** `text.split(separator, limit)`, or from the right; a negative limit is none. */

@@ -17,6 +17,8 @@ export const CONTEXT_NAMES: Names = {
   any: ['v', 'w', 'nil', 'missing', 's', 'l', 'd', 'n'],
 };
 
+const METHOD_NAMES: ReadonlySet<string> = new Set(['items', 'keys', 'get', 'pop']);
+
 /** Builds random expressions of a wanted kind; a few are of another kind, so that errors are compared too. */
 export class Expressions {
   constructor(
@@ -114,17 +116,20 @@ export class Expressions {
     }
   }
 
+  /** Members and items. Methods are not taken as values: their text is an address. */
   private access(depth: number): string {
     const { random } = this;
-    const key = random.pick(keyNames);
-    const roll = random.int(6);
+    const key = random.pick(keyNames.filter((name) => !METHOD_NAMES.has(name)));
+    const roll = random.int(7);
     if (roll === 0 && /^\w+$/.test(key) && !/^\d/.test(key)) return `${this.operand('dict', depth)}.${key}`;
     if (roll === 1) return `${this.operand('dict', depth)}[${quoted(key, random)}]`;
     if (roll === 2) return `${this.operand('list', depth)}[${this.of('int', depth - 2)}]`;
     if (roll === 3) return `${this.operand(random.pick(['str', 'list'] as const), depth)}[${this.slice(depth)}]`;
     if (roll === 4)
-      return `${this.operand('dict', depth)}.get(${quoted(key, random)}${random.chance(0.4) ? `, ${this.of('any', depth - 2)}` : ''})`;
-    return `${this.operand('any', depth)}.${random.pick(['a', 'b', 'items', 'x', '0', 'upper', 'real', '__class__', '__len__', 'append', 'grouper', 'index'])}`;
+      return `${this.operand('dict', depth)}.get(${quoted(random.pick(keyNames), random)}${random.chance(0.4) ? `, ${this.of('any', depth - 2)}` : ''})`;
+    if (roll === 5)
+      return `(${this.operand('any', depth)}${random.pick(['.items', "['items']", '.pop', '.upper', '.append', '.__class__', '.__len__', "['get']"])} is ${random.pick(['defined', 'callable', 'string', 'number'])})`;
+    return `${this.operand('any', depth)}.${random.pick(['a', 'b', 'x', '0', 'real', 'grouper', 'content'])}`;
   }
 
   private slice(depth: number): string {

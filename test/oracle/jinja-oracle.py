@@ -54,11 +54,15 @@ def main():
         raise MemoryError("took too long")
 
     signal.signal(signal.SIGALRM, too_long)
+    source, template = None, None
     for line in sys.stdin:
         request = json.loads(line)
         signal.alarm(10)
         try:
-            answer = {"text": env.from_string(request["template"]).render(**request["context"])}
+            if source != request["template"]:
+                source, template = None, env.from_string(request["template"])
+                source = request["template"]
+            answer = {"text": template.render(**request["context"])}
         except Exception as error:
             answer = {"error": type(error).__name__, "message": str(error)[:200]}
         signal.alarm(0)
