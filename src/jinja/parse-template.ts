@@ -1,6 +1,7 @@
 import { tokenize } from './lexer.js';
 import type { Expression, FilterNode, IfNode, Name, Signature, Statement } from './nodes.js';
 import { ExpressionParser } from './parse-expression.js';
+import { parseLoader } from './parse-loader.js';
 import { setContext } from './parse-primary.js';
 import { TokenStream } from './token-stream.js';
 
@@ -20,15 +21,15 @@ class TemplateParser {
       for: () => this.for(),
       if: () => this.if(),
       block: () => this.block(),
-      extends: () => this.loader('extends'),
-      include: () => this.loader('include'),
-      import: () => this.loader('import'),
-      from: () => this.loader('from'),
+      extends: () => parseLoader('extends', this.expressions),
+      include: () => parseLoader('include', this.expressions),
+      import: () => parseLoader('import', this.expressions),
+      from: () => parseLoader('from', this.expressions),
       print: () => this.print(),
       macro: () => this.macro(),
       set: () => this.set(),
       with: () => this.with(),
-      autoescape: () => this.stream.fail('the tag autoescape is not supported here'),
+      autoescape: () => this.autoescape(),
       call: () => this.callBlock(),
       filter: () => this.filterBlock(),
       generation: () => this.generation(),
@@ -152,6 +153,14 @@ class TemplateParser {
     return { kind: 'with', targets, values, body: this.closedBody('endwith'), line };
   }
 
+  /** Escaping is off for chat templates and can only be left off: the tag is a scope. */
+  private autoescape(): Statement {
+    const { line } = this.stream.next();
+    const on = this.expressions.expression();
+    if (on.kind !== 'const' || on.value !== false) this.stream.fail('autoescape cannot be switched on here', line);
+    return { kind: 'with', targets: [], values: [], body: this.closedBody('endautoescape'), line };
+  }
+
   private block(): Statement {
     const { stream } = this;
     const { line } = stream.next();
@@ -165,35 +174,6 @@ class TemplateParser {
       stream.fail('Required blocks can only contain comments or whitespace');
     stream.skipName(name);
     return { kind: 'block', name, body, scoped, required, line };
-  }
-
-  private loader(tag: string): Statement {
-    const { stream, expressions } = this;
-    const { line } = stream.next();
-    const template = expressions.expression();
-    const names: string[] = [];
-    if (tag === 'import') {
-      stream.expectName('as');
-      names.push(expressions.nameTarget().name);
-    } else if (tag === 'from') {
-      stream.expectName('import');
-      for (let first = true; first || stream.skipOperator(','); first = false) {
-        if (stream.current.type !== 'name') break;
-        if ((stream.isName('with') || stream.isName('without')) && stream.look().value === 'context') break;
-        const { name } = expressions.nameTarget();
-        if (name.startsWith('_')) stream.fail('names starting with an underline can not be imported', line, 'TemplateAssertionError');
-        names.push(stream.skipName('as') ? expressions.nameTarget().name : name);
-      }
-    }
-    if (tag === 'include' && stream.isName('ignore') && stream.look().value === 'missing') {
-      stream.next();
-      stream.next();
-    }
-    if (tag !== 'extends' && (stream.isName('with') || stream.isName('without')) && stream.look().value === 'context') {
-      stream.next();
-      stream.next();
-    }
-    return { kind: 'loader', template, names, tag, line };
   }
 
   private print(): Statement {
