@@ -11,8 +11,8 @@ export interface PromptSegment {
  * Sorts the tokens of a prompt's new part by who said them: texts of messages are looked for in order, as the template prints them, trimmed
  * where it trims. A token that holds both belongs to the message. A text that is not found, because the template rewrote it, stays `template`.
  */
-export function promptSegments(text: string, ids: Int32Array, messages: readonly Message[], tokenizer: Tokenizer): PromptSegment[] {
-  const { ends } = tokenizer.decodeWithOffsets(ids);
+export function promptSegments(ids: Int32Array, messages: readonly Message[], tokenizer: Tokenizer): PromptSegment[] {
+  const { text, ends } = tokenizer.decodeWithOffsets(ids);
   const segments: { kind: PromptSegment['kind']; length: number }[] = [];
   let token = 0;
   const put = (kind: PromptSegment['kind'], until: number): void => {

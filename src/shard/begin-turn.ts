@@ -3,7 +3,6 @@ import { GatewayError } from '../errors.js';
 import type { LoadedModel } from '../rendering/model.js';
 import type { BuiltPrompt, RecordedTurn } from '../rendering/prompt-builder.js';
 import type { PromptMemory } from '../rendering/prompt-memory.js';
-import { type PromptSegment, promptSegments } from '../rendering/prompt-segments.js';
 import type { PromptForm } from '../trajectory/drift.js';
 import { turnsAbove } from '../trajectory/drift.js';
 import type { Located } from '../trajectory/message-tree.js';
@@ -66,9 +65,7 @@ export async function preparePrompt(
   const { text: tail, ids: tailIds, continues } = await encodePrompt(built, base, model);
   context.metrics.turnStageSeconds.observe({ stage: 'render' }, (renderedMs - startedMs) / 1000);
   context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
-  const form = promptForm({ ...built, continues }, base, tailIds, () =>
-    promptSegments(tail, tailIds, located.messages.slice(base?.node.depth ?? 0), model.tokenizer),
-  );
+  const form = promptForm({ ...built, continues }, base, tailIds);
   const promptTokens = form.kind === 'extends' ? fullLength(form.base) + form.delta.length : form.ids.length;
   return { located, built, form, promptTokens, encodedTokens: tailIds.length };
 }
@@ -87,12 +84,7 @@ function recorded(base: TurnRecord, memory: PromptMemory | null, { reasoningOpen
 }
 
 /** The proof's words for the tree: an output kept whole is extended, anything else is a whole prompt. */
-function promptForm(
-  built: BuiltPrompt,
-  base: TurnRecord | null,
-  tailIds: Int32Array,
-  segments: () => readonly PromptSegment[],
-): PromptForm {
+function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32Array): PromptForm {
   if (!built.continues || base === null) {
     const asked = base === null || built.proof === 'rerender';
     return asked ? { kind: 'whole', ids: tailIds } : { kind: 'whole', ids: tailIds, cause: 'fork_template' };
@@ -108,7 +100,7 @@ function promptForm(
   const { proof } = built;
   if (proof !== 'exact' && proof !== 'raw' && proof !== 'delta' && proof !== 'verbatim')
     throw new RangeError(`"${proof}" proves no continuation`);
-  return { kind: 'extends', base, delta: tailIds, proof, segments: segments() };
+  return { kind: 'extends', base, delta: tailIds, proof };
 }
 
 /** The context of a session, and what of it a prompt leaves for the reply; below 1 there is none. */

@@ -1,9 +1,10 @@
 import { parseJson } from '../canonical/json-parse.js';
 import { isJsonObject, type JsonObject } from '../canonical/json-value.js';
 import type { RewardValue, TraceRecord, TraceStatus, TraceSummary } from '../canonical/trace.js';
+import { promptSegments } from '../rendering/prompt-segments.js';
 import type { Tokenizer } from '../rendering/tokenizer.js';
 import type { FinishSession, TraceInclude } from '../trainer/calls.js';
-import { rowRecord } from '../trajectory/row-record.js';
+import { type RowOptions, rowRecord } from '../trajectory/row-record.js';
 import { planRows, type RowPlan, summarise } from '../trajectory/rows.js';
 import type { TrajectoryTree } from '../trajectory/tree.js';
 import type { Session } from './session.js';
@@ -73,6 +74,11 @@ export class FinishedSession {
       stopReason: this.#stopReason,
       error: this.#error,
     };
-    return this.plan.rows.map((row) => rowRecord(this.plan, row, facts, { decode: (ids) => tokenizer.decode(ids), include }));
+    const options: RowOptions = {
+      decode: (ids) => tokenizer.decode(ids),
+      include,
+      sortPrompt: (ids, messages) => promptSegments(ids, messages, tokenizer),
+    };
+    return this.plan.rows.map((row) => rowRecord(this.plan, row, facts, options));
   }
 }

@@ -9,7 +9,7 @@ import { formReply } from './form-reply.js';
 import { answerOverflow } from './overflow-reply.js';
 import type { RunningTurn, Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { countDiscarded, countTurn, createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
+import { countDiscarded, countTurn, createdAtSeconds, routingKey, type TurnCall, wireId } from './turn-call.js';
 
 /**
  * One turn from the parsed request to commit or discard:
@@ -69,7 +69,7 @@ async function sampleAndAnswer(
       promptIds,
       sampling,
       topLogprobs: request.topLogprobs ?? 0,
-      routingKey: context.signatures.routingKey(session.id),
+      routingKey: routingKey(session, context),
       sessionId: session.id,
       sessionSinceMs: session.openedAtMs,
       signal: abort.signal,

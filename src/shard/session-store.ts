@@ -89,7 +89,8 @@ export class SessionStore {
     session.state = 'over';
     session.tree.close();
     session.forgetMemories();
-    this.#open.delete(session.id);
+    // A session of the same id may have been opened after this one was deleted.
+    if (this.#open.get(session.id) === session) this.#open.delete(session.id);
     this.#closed.add(session.id, nowMs);
     this.events.closed(session);
   }
@@ -106,6 +107,15 @@ export class SessionStore {
     const count = this.book.ackSessions(ids);
     for (const id of ids) this.#forget(id, { kind: 'ack', sessionId: id });
     return count;
+  }
+
+  /** One finished life of an id is forgotten; `false` = it was not known. */
+  ackLife(id: string, name: string): boolean {
+    const life = this.book.get(name);
+    if (life?.id !== id) return false;
+    this.book.remove(name);
+    if (this.#newest.get(id) === life) this.#forget(id, { kind: 'ack', sessionId: id });
+    return true;
   }
 
   ackLease(leaseId: string): AckCount {

@@ -35,6 +35,8 @@ export class Session {
   /** Turns that finish gave up waiting for. */
   abortedTurns = 0;
   lastUsedMs: number;
+  /** Made when first needed, see `turn-call.ts`. */
+  routingKey: string | null = null;
   /** Turns whose engine work is being stopped: no retry joins them. */
   readonly aborting = new WeakSet<PendingTurn>();
   /** Replies by turn, for as long as the tree remembers the turn for marked retries. */

@@ -12,12 +12,14 @@ export interface ShardHostOptions {
   /** 0 leaves the heap's size to Node. */
   readonly heapMb: number;
   readonly onMessage: (message: FromShard) => void;
-  /** The life `epoch` ended by itself; the next one is already starting. */
-  readonly onDeath: (epoch: number, problem: string) => void;
+  /** The life `epoch` ended by itself; the next one is already starting, or none where `isLast`. */
+  readonly onDeath: (epoch: number, problem: string, isLast: boolean) => void;
 }
 
 /** A life shorter than this is followed by a pause. */
 const REBIRTH_MS = 500;
+/** So many lives in a row that ended before the shard was ever loaded mean that it cannot be. */
+export const FIRST_LIVES_MAX = 3;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -38,6 +40,7 @@ export class ShardHost {
   #closing = false;
   #bornMs = 0;
   #loaded = false;
+  #everLoaded = false;
   #rebirth: NodeJS.Timeout | undefined;
   #pulse = new Int32Array(new SharedArrayBuffer(4));
   readonly #watchdog: NodeJS.Timeout;
@@ -116,7 +119,7 @@ export class ShardHost {
     port1.on('message', (messages: readonly FromShard[]) => {
       for (const message of messages) {
         if (epoch !== this.#epoch) return;
-        if (message.kind === 'ready') this.#loaded = true;
+        if (message.kind === 'ready') this.#loaded = this.#everLoaded = true;
         this.options.onMessage(message);
       }
     });
@@ -133,7 +136,9 @@ export class ShardHost {
     this.#port = null;
     this.#loaded = false;
     const livedMs = Date.now() - this.#bornMs;
-    this.options.onDeath(epoch, problem);
+    const isLast = !this.#everLoaded && epoch + 1 >= FIRST_LIVES_MAX;
+    this.options.onDeath(epoch, problem, isLast);
+    if (isLast) return;
     // What cannot even start is not started again without pause.
     if (livedMs >= REBIRTH_MS) this.#live();
     else this.#rebirth = setTimeout(() => this.#live(), REBIRTH_MS - livedMs);

@@ -14,6 +14,9 @@ import { TrainerDesk } from './trainer-desk.js';
 import { countDiscarded } from './turn-call.js';
 import { TurnSignatures } from './turn-signature.js';
 
+/** How often the front hears of the engines while they change. */
+const TELL_MS = 20;
+
 /** Where neither model nor engine nor setting says how long a context may be. */
 const CONTEXT_TOKENS_UNKNOWN = 1_000_000;
 
@@ -82,9 +85,14 @@ export function openParts(
   });
   const desk = new TrainerDesk({ store, context });
   const parts = { context, requests, store, desk, counted: engine.counts() };
+  // Windows and counts move with every turn; the front shows them and need not follow each.
+  let telling: NodeJS.Timeout | null = null;
   engine.onChange(() => {
-    send({ kind: 'engines', engines: engine.states() });
-    send({ kind: 'ready', model: servedModel(context) });
+    telling ??= setTimeout(() => {
+      telling = null;
+      send({ kind: 'engines', engines: engine.states() });
+      send({ kind: 'ready', model: servedModel(context) });
+    }, TELL_MS);
   });
   send({ kind: 'engines', engines: engine.states() });
   return parts;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { SharedCounters } from '../backend/shared-counters.js';
 import type { Settings } from '../config.js';
-import type { ErrorValue } from '../errors.js';
+import { type ErrorValue, GatewayError } from '../errors.js';
 import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
 import { EngineOrders, type EngineStand } from './engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 import { LOST, SessionFates } from './session-fates.js';
 import { type SessionOutline, SessionOutlines } from './session-outlines.js';
 import { ShardAsks } from './shard-asks.js';
-import { ShardHost } from './shard-host.js';
+import { FIRST_LIVES_MAX, ShardHost } from './shard-host.js';
 import type { CallHandle, ShardLink } from './shard-link.js';
 import { shardOf } from './shard-of.js';
 
@@ -22,6 +22,8 @@ interface ShardSeat {
   readonly host: ShardHost;
   state: 'starting' | 'ready' | 'failed';
   problem: string | null;
+  /** Why it will never take calls, with state `failed`. */
+  failure: ErrorValue | null;
   model: ServedModel | null;
   replicas: readonly ReplicaState[];
   /** Sessions of the present life. */
@@ -63,10 +65,11 @@ export class ShardPool implements ShardLink {
           hangMs: settings.shard.hangMs,
           heapMb: settings.shard.heapMb,
           onMessage: (message) => this.#receive(seat, message),
-          onDeath: (epoch, problem) => this.#bury(seat, index, epoch, problem),
+          onDeath: (epoch, problem, isLast) => this.#bury(seat, index, epoch, problem, isLast),
         }),
         state: 'starting',
         problem: 'it is loading the model',
+        failure: null,
         model: null,
         replicas: [],
         sessions: new SessionOutlines(),
@@ -113,11 +116,11 @@ export class ShardPool implements ShardLink {
     return shardOf(sessionKey, this.#seats.length);
   }
 
-  /** Resolves when every shard takes calls; rejects when one cannot start. */
+  /** Resolves when every shard takes calls. @throws GatewayError why one cannot start */
   async started(): Promise<void> {
     for (;;) {
-      const failed = this.#seats.find((seat) => seat.state === 'failed');
-      if (failed !== undefined) throw new Error(failed.problem ?? 'a shard could not start');
+      const failure = this.#seats.find((seat) => seat.failure !== null)?.failure ?? null;
+      if (failure !== null) throw new GatewayError(failure.code, failure.message);
       if (this.#seats.every((seat) => seat.state === 'ready')) return;
       await new Promise<void>((resolve) => {
         const listener = (): void => {
@@ -252,9 +255,7 @@ export class ShardPool implements ShardLink {
         this.#wake();
         return;
       case 'failed':
-        seat.state = 'failed';
-        seat.problem = message.error.message;
-        this.#wake();
+        this.#fail(seat, message.error);
         return;
       case 'engines':
         seat.replicas = message.engines;
@@ -300,12 +301,25 @@ export class ShardPool implements ShardLink {
     }
   }
 
+  #fail(seat: ShardSeat, failure: ErrorValue): void {
+    seat.state = 'failed';
+    seat.problem = failure.message;
+    seat.failure = failure;
+    this.#wake();
+  }
+
   #wake(): void {
     for (const listener of [...this.#readyListeners]) listener();
   }
 
+  #lastWords(index: number, problem: string): string {
+    const { heapMb } = this.options.settings.shard;
+    const heap = heapMb === 0 ? '' : `; shard.heapMb is ${heapMb}, which may be too little for the model`;
+    return `Cannot start shard ${index}: its thread ended ${FIRST_LIVES_MAX} times before it had loaded the model (${problem})${heap}.`;
+  }
+
   /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
-  #bury(seat: ShardSeat, index: number, epoch: number, problem: string): void {
+  #bury(seat: ShardSeat, index: number, epoch: number, problem: string, isLast: boolean): void {
     const lost = [...seat.sessions];
     for (const outline of lost) this.#fates.lose(outline);
     seat.sessions.clear();
@@ -320,7 +334,8 @@ export class ShardPool implements ShardLink {
     this.#trainerCalls.giveUp(seat, { kind: 'error', error: LOST });
     this.#metricsCalls.giveUp(seat, []);
     this.#orderCalls.giveUp(seat, NO_WORK);
-    this.options.onProblem('a shard died and was replaced', {
+    if (isLast) this.#fail(seat, { code: 'internal_error', message: this.#lastWords(index, problem) });
+    this.options.onProblem(isLast ? 'a shard cannot start' : 'a shard died and was replaced', {
       shard: index,
       epoch,
       problem,

@@ -2,18 +2,23 @@ import { compactJson } from '../canonical/json-write.js';
 import type { ErrorValue } from '../errors.js';
 import { sessionTag } from '../telemetry/log.js';
 import type { FinishSession, TraceEncoding, TraceInclude, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import { planRows } from '../trajectory/rows.js';
 import { drawTree, treeJson } from '../trajectory/tree-view.js';
 import { FinishedSession } from './finished-session.js';
-import { Session } from './session.js';
+import { type RunningTurn, Session } from './session.js';
 import type { SessionStore } from './session-store.js';
 import type { ShardContext } from './shard-context.js';
 import { encodeSession } from './trace-msgpack.js';
 import { countDiscarded } from './turn-call.js';
+import { unusableRewards } from './unusable-rewards.js';
 
 export interface TrainerDeskOptions {
   readonly store: SessionStore;
   readonly context: ShardContext;
 }
+
+/** How long finish waits for replies to reach their clients, beside the time for sampling. */
+const DELIVERY_MS = 2000;
 
 const NOT_FOUND: ErrorValue = {
   code: 'session_not_found',
@@ -23,7 +28,7 @@ const NOT_FOUND: ErrorValue = {
 /** The trainer's calls, as a shard answers them for its own sessions. */
 export class TrainerDesk {
   /** Finishes in work, so that a second finish of a session waits for the same end. */
-  readonly #finishing = new Map<Session, Promise<FinishedSession>>();
+  readonly #finishing = new Map<Session, Promise<FinishedSession | null>>();
 
   constructor(private readonly options: TrainerDeskOptions) {}
 
@@ -55,6 +60,8 @@ export class TrainerDesk {
         const lives = store.book.lease(call.leaseId, call.max, call.expiresAtMs, Date.now());
         return { kind: 'traces', status: 200, sessions: lives.map((life) => this.#encode(life, call.include, call.encoding)) };
       }
+      case 'ack_life':
+        return { kind: 'acked', acked: store.ackLife(call.sessionId, call.life) ? 1 : 0, unknown: [] };
       case 'ack': {
         const lease = call.leaseId === null ? { acked: 0, unknown: [] } : store.ackLease(call.leaseId);
         const sessions = store.ackSessions(call.sessionIds);
@@ -66,6 +73,7 @@ export class TrainerDesk {
   /** Ends a session as nobody asked for it: expiry. Its rows wait for a lease like any others. */
   async expire(session: Session): Promise<void> {
     const finished = await this.#end(session, 0);
+    if (finished === null) return;
     finished.describe({ metadata: '{}', status: 'aborted', stopReason: 'idle' });
     this.options.context.metrics.sessionsEndedTotal.inc({ how: 'expired' });
   }
@@ -73,17 +81,24 @@ export class TrainerDesk {
   async #finish(sessionId: string, finish: FinishSession): Promise<TrainerAnswer> {
     const { store, context } = this.options;
     const session = store.byId(sessionId);
+    const isFirst = session?.state === 'open';
+    // While turns run it is not known yet which ids and rows there will be.
+    if (isFirst && session.running.size === 0) {
+      const { maxRowTokens } = context.settings.traces;
+      const wrong = unusableRewards(finish, session.tree.turns, () => planRows(session.tree.turns, maxRowTokens || undefined).rows.length);
+      if (wrong !== null) return { kind: 'error', error: wrong };
+    }
     const finished = session === null ? store.finishedById(sessionId) : await this.#end(session, finish.waitMs);
     if (finished === null) return { kind: 'error', error: NOT_FOUND };
+    if (isFirst) context.metrics.sessionsEndedTotal.inc({ how: 'finished' });
+    const wrong = unusableRewards(finish, finished.tree.turns, () => finished.plan.rows.length);
+    if (wrong !== null) return { kind: 'error', error: { ...wrong, message: `${wrong.message} The session is finished.` } };
     finished.describe(finish);
-    if (session !== null) context.metrics.sessionsEndedTotal.inc({ how: 'finished' });
-    const body = this.#encode(finished, finish.include, finish.encoding);
-    if (finish.ack) store.ackSessions([sessionId]);
-    return { kind: 'traces', status: 200, sessions: [body] };
+    return { kind: 'traces', status: 200, sessions: [this.#encode(finished, finish.include, finish.encoding)], life: finished.name };
   }
 
-  /** Lets running turns end for a while, then stops them; the session's rows stand when this resolves. */
-  #end(session: Session, waitMs: number): Promise<FinishedSession> {
+  /** Lets running turns end for a while, then stops them; the session's rows stand when this resolves. `null` = it was deleted meanwhile. */
+  #end(session: Session, waitMs: number): Promise<FinishedSession | null> {
     let ending = this.#finishing.get(session);
     if (ending === undefined) {
       ending = this.#drainAndClose(session, waitMs).finally(() => this.#finishing.delete(session));
@@ -92,21 +107,16 @@ export class TrainerDesk {
     return ending;
   }
 
-  async #drainAndClose(session: Session, waitMs: number): Promise<FinishedSession> {
+  async #drainAndClose(session: Session, waitMs: number): Promise<FinishedSession | null> {
     const { store, context } = this.options;
     session.state = 'finishing';
-    if (session.running.size > 0) {
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, waitMs);
-      });
-      const all = Promise.all([...session.running].map((turn) => turn.ended));
-      await Promise.race([all, timeout]);
-      clearTimeout(timer);
-    }
-    const aborted = session.running.size;
-    const stopped = [...session.running];
+    await ended(session, waitMs);
+    const stopped = [...session.running].filter(({ pending }) => pending.state === 'running');
     for (const turn of stopped) turn.abort();
+    // A reply on its way to its client is no turn to be stopped: it was sampled and is about to be delivered.
+    if (session.running.size > stopped.length) await ended(session, DELIVERY_MS, stopped);
+    if (isOver(session)) return null;
+    const aborted = session.running.size;
     store.close(session, Date.now());
     const finished = new FinishedSession(session, Date.now(), context.settings.traces.maxRowTokens, aborted);
     store.keep(finished, Date.now());
@@ -192,6 +202,21 @@ export class TrainerDesk {
     const finished = store.finishedById(sessionId);
     return finished === null ? null : stateJson({ session_id: finished.id, state: 'finished', ...finished.summary }, null);
   }
+}
+
+/** Delete may have come during a wait. */
+const isOver = (session: Session): boolean => session.state === 'over';
+
+/** Resolves when the session's running turns have ended, those in `but` aside, or after a time. */
+async function ended(session: Session, waitMs: number, but: readonly RunningTurn[] = []): Promise<void> {
+  if (session.running.size === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, waitMs);
+  });
+  const turns = [...session.running].filter((turn) => !but.includes(turn));
+  await Promise.race([Promise.all(turns.map((turn) => turn.ended)), timeout]);
+  clearTimeout(timer);
 }
 
 const text = (status: number, value: object): TrainerAnswer => ({ kind: 'text', status, text: JSON.stringify(value) });

@@ -20,7 +20,13 @@ export const createdAtSeconds = ({ receivedAtMs }: TurnCall): number => Math.flo
 
 /** Names a turn to clients: unlike over sessions, equal when it is replayed. */
 export const wireId = ({ context, session }: TurnCall, pending: PendingTurn): string =>
-  `${context.signatures.routingKey(session.id).slice(0, 12)}${pending.turnId}`;
+  `${routingKey(session, context).slice(0, 12)}${pending.turnId}`;
+
+/** The keyed hash by which engines and clients see the session. */
+export function routingKey(session: Session, { signatures }: ShardContext): string {
+  session.routingKey ??= signatures.routingKey(session.id);
+  return session.routingKey;
+}
 
 export function countTurn({ request, context }: TurnCall, outcome: string): void {
   context.metrics.turnsTotal.inc({ protocol: request.protocol, outcome });

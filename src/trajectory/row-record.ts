@@ -3,7 +3,7 @@ import type { RewardValue, TraceRecord, TraceSampling, TraceStatus, TraceTurn } 
 import type { Sampling } from '../canonical/turn.js';
 import { pathTo } from './node.js';
 import { rowQuality } from './row-quality.js';
-import { rowSegments } from './row-segments.js';
+import { rowSegments, type SortPrompt } from './row-segments.js';
 import type { PlannedRow, RowPlan } from './rows.js';
 import type { TurnRecord } from './turn.js';
 import { fullIds, fullLength } from './turn-ids.js';
@@ -46,6 +46,8 @@ export interface RowOptions {
   /** Text of ids, special tokens included. */
   readonly decode: (ids: Int32Array) => string;
   readonly include?: readonly ('messages' | 'segments')[];
+  /** For `segments`; without it what nobody named is `template`. */
+  readonly sortPrompt?: SortPrompt;
 }
 
 /** One row as a trainer gets it; its arrays are newly made. */
@@ -92,7 +94,7 @@ export function rowRecord(plan: RowPlan, row: PlannedRow, facts: RowFacts, optio
     spawned_by: row.spawnedBy,
     turns: row.turns.filter((turn) => !row.overwritten.has(turn)).map((turn) => traceTurn(plan, row, turn, facts)),
     quality,
-    ...(options.include?.includes('segments') && { segments: rowSegments(row) }),
+    ...(options.include?.includes('segments') && { segments: rowSegments(row, token_ids, options.sortPrompt) }),
     ...(options.include?.includes('messages') && { messages: pathTo(last.node).map((node) => node.message!), tools: root.tools }),
   };
 }

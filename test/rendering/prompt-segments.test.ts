@@ -14,7 +14,7 @@ test('promptSegments tells template, tool and user apart, and covers every id on
   ];
   const text = '\n<|im_start|>tool\nsunny ☀️<|im_end|>\n<|im_start|>user\nand then?<|im_end|>\n<|im_start|>assistant\n';
   const ids = tokenizer.encode(text);
-  const segments = promptSegments(text, ids, messages, tokenizer);
+  const segments = promptSegments(ids, messages, tokenizer);
   expect(segments.map(({ kind }) => kind)).toEqual(['template', 'tool', 'template', 'user', 'template']);
   expect(segments.reduce((sum, { length }) => sum + length, 0)).toBe(ids.length);
   let at = 0;
@@ -26,5 +26,5 @@ test('promptSegments tells template, tool and user apart, and covers every id on
 
 test('promptSegments leaves a text that the template rewrote to the template', () => {
   const ids = tokenizer.encode('ABC');
-  expect(promptSegments('ABC', ids, [{ role: 'user', content: 'abc' }], tokenizer)).toEqual([{ kind: 'template', length: ids.length }]);
+  expect(promptSegments(ids, [{ role: 'user', content: 'abc' }], tokenizer)).toEqual([{ kind: 'template', length: ids.length }]);
 });
