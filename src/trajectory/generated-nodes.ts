@@ -1,6 +1,7 @@
 import type { AssistantMessage } from '../canonical/message.js';
 import { echoFit, echoHash } from './echo.js';
 import { sameAssistant } from './identity.js';
+import type { Reach } from './lookahead.js';
 import { TreeNode } from './node.js';
 import { NodeIndex } from './node-index.js';
 
@@ -32,15 +33,15 @@ export class GeneratedNodes {
   }
 
   /**
-   * @param continues whether the history's next message is known below a node: of twins that said the same, that one is meant
+   * @param reach how much of the history's next messages is known below a node: of twins that fit, the one with most is meant
    */
-  find(parent: TreeNode, echo: AssistantMessage, continues: (node: TreeNode) => boolean): TreeNode | 'ambiguous' | undefined {
+  find(parent: TreeNode, echo: AssistantMessage, reach: (node: TreeNode) => Reach): TreeNode | 'ambiguous' | undefined {
     if (parent.generated === null) return undefined;
     const isOnly = parent.generated.length === 1;
     const before = isOnly ? this.#recognised.get(echo) : undefined;
     if (before?.parent === parent && before.turn !== null) return before;
     const named = this.#named(parent, echo);
-    const found = named !== undefined && echoFit(echo, shownBy(named), true) !== 'none' ? named : this.#fitting(parent, echo, continues);
+    const found = named !== undefined && echoFit(echo, shownBy(named), true) !== 'none' ? named : this.#fitting(parent, echo, reach);
     if (isOnly && found instanceof TreeNode) this.#recognised.set(echo, found);
     return found;
   }
@@ -70,16 +71,30 @@ export class GeneratedNodes {
     return named;
   }
 
-  #fitting(parent: TreeNode, echo: AssistantMessage, continues: (node: TreeNode) => boolean): TreeNode | 'ambiguous' | undefined {
+  #fitting(parent: TreeNode, echo: AssistantMessage, reach: (node: TreeNode) => Reach): TreeNode | 'ambiguous' | undefined {
     const candidates = this.#index.find(parent, echoHash(echo)).filter((node) => node.turn !== null);
     const exact = candidates.filter((node) => echoFit(echo, shownBy(node), false) === 'exact');
-    if (exact.length > 0) return exact.findLast(continues) ?? exact.at(-1);
     const close = candidates.filter((node) => echoFit(echo, shownBy(node), false) === 'close');
-    const last = close.at(-1);
-    if (last === undefined) return undefined;
-    if (!close.every((node) => sameAssistant(shownBy(node), shownBy(last)))) return 'ambiguous';
-    return close.findLast(continues) ?? last;
+    const [first] = [...exact, ...close];
+    if (first === undefined || exact.length + close.length === 1) return first;
+    // A reply that was sampled below a node says more than a fit; a message that is known there says less.
+    let best = { node: first, rank: [-1] };
+    for (const [fit, nodes] of [close, exact].entries()) {
+      for (const node of nodes) {
+        const { sampled, messages } = reach(node);
+        const rank = [sampled, fit, messages];
+        if (isAtLeast(rank, best.rank)) best = { node, rank };
+      }
+    }
+    const isSure = exact.length > 0 || best.rank[0]! > 0 || close.every((node) => sameAssistant(shownBy(node), shownBy(first)));
+    return isSure ? best.node : 'ambiguous';
   }
+}
+
+/** Compares number by number, the first difference decides. */
+function isAtLeast(a: readonly number[], b: readonly number[]): boolean {
+  const at = a.findIndex((x, i) => x !== b[i]);
+  return at < 0 || a[at]! > b[at]!;
 }
 
 /** A generated node is found only after its turn was committed. */

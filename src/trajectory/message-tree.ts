@@ -3,6 +3,7 @@ import { CallPairing } from './call-pairing.js';
 import { echoHash } from './echo.js';
 import { GeneratedNodes } from './generated-nodes.js';
 import { messageHash, sameMessage } from './identity.js';
+import { Lookahead, type Reach } from './lookahead.js';
 import { TreeNode } from './node.js';
 import { NodeIndex } from './node-index.js';
 import { type Root, type RootKey, rootHash, sameRoot } from './root.js';
@@ -56,13 +57,14 @@ export class MessageTree {
     const calls = known === undefined ? [] : known.located.calls.slice(0, sure);
     const stored = known === undefined ? [] : known.located.messages.slice(0, sure);
     const pairing = pairingAfter(messages, stored);
+    const ahead = new Lookahead(messages, (parent, message, call, reach) => this.#child(parent, message, call, reach));
     let end = reached.at(-1) ?? root.top;
     let searching = true;
     let ambiguous = false;
     for (let i = sure; i < messages.length; i++) {
       const message = messages[i]!;
       const call = message.role === 'tool' ? pairing.take(message) : -1;
-      const found = searching ? this.#child(end, message, call, messages[i + 1]) : undefined;
+      const found = searching ? this.#child(end, message, call, (node) => ahead.below(node, i + 1)) : undefined;
       let spelled = message.role === 'tool' ? pairing.restored(message, call) : message;
       if (found instanceof TreeNode) {
         spelled = spelledBelow(end, found);
@@ -134,12 +136,10 @@ export class MessageTree {
     );
   }
 
-  /** @param next the message behind it: twins that said the same are told apart by what followed them */
-  #child(parent: TreeNode, message: Message, call: number, next: Message | undefined): TreeNode | 'ambiguous' | undefined {
+  /** @param reach how much of the history is known below a node: twins that said the same are told apart by what followed them */
+  #child(parent: TreeNode, message: Message, call: number, reach: (node: TreeNode) => Reach): TreeNode | 'ambiguous' | undefined {
     if (message.role !== 'assistant') return this.#plainChild(parent, message, call);
-    const followed = (node: TreeNode): boolean =>
-      next !== undefined && this.#plainChild(node, next, next.role === 'tool' && message.toolCalls.length > 0 ? 0 : -1) !== undefined;
-    const generated = this.#generated.find(parent, message, followed);
+    const generated = this.#generated.find(parent, message, reach);
     if (generated instanceof TreeNode) return generated;
     return this.#plainChild(parent, message, call) ?? this.#generated.findJoined(parent, message) ?? generated;
   }

@@ -52,4 +52,37 @@ describe('a turn', () => {
     expect(tree.locate(ROOT, [user('hi'), assistant('same'), user('else')]).end).toBe(twin.node);
     expect(tree.locate(ROOT, [...said.slice(0, 2), user('else')]).end).toBe(twin.node);
   });
+
+  test('is told from twins by all that followed, reasoning dropped or not', () => {
+    const tree = new TrajectoryTree();
+    const talk = (reasoning: string | null, last: string) => {
+      const first = turn(tree, { messages: [user('hi')], prompt: ids(1), output: ids(2), reply: assistant('same', { reasoning }) });
+      const said = [user('hi'), assistant('same', { reasoning }), user('more')];
+      return turn(tree, {
+        messages: said,
+        prompt: { kind: 'extends', base: first, delta: ids(3), proof: 'exact' },
+        output: ids(4),
+        reply: assistant(last),
+      });
+    };
+    const thought = talk('hm', 'one');
+    const other = talk('well', 'two');
+    const plain = talk(null, 'three');
+    const asClientsSay = (last: string) => [user('hi'), assistant('same'), user('more'), assistant(last), user('again')];
+    expect(tree.locate(ROOT, asClientsSay('one')).end).toBe(thought.node);
+    expect(tree.locate(ROOT, asClientsSay('two')).end).toBe(other.node);
+    expect(tree.locate(ROOT, asClientsSay('three')).end).toBe(plain.node);
+    expect(tree.locate(ROOT, asClientsSay('four')).end).toBe(plain.node.parent);
+  });
+
+  test('is found in a history in which every turn was asked for twice', () => {
+    const tree = new TrajectoryTree();
+    const messages = [user('hi')];
+    let last = null;
+    for (let n = 0; n < 120; n++) {
+      for (let twice = 0; twice < 2; twice++) last = turn(tree, { messages, prompt: ids(1, n), output: ids(2), reply: assistant('same') });
+      messages.push(assistant('same'), user('more'));
+    }
+    expect(tree.locate(ROOT, messages.slice(0, -1)).end.depth).toBe(last!.node.depth);
+  });
 });
