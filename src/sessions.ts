@@ -68,8 +68,11 @@ export class Sessions {
     const { call } = this.#read('finish_session', sessionId, body);
     const answer = await this.#ask(sessionId, call);
     const [bytes] = answer.kind === 'traces' ? answer.sessions : [];
-    if (bytes === undefined) throw new Error(`finish was answered by "${answer.kind}"`);
-    return decodeSession(bytes);
+    if (answer.kind !== 'traces' || bytes === undefined) throw new Error(`finish was answered by "${answer.kind}"`);
+    const finished = decodeSession(bytes);
+    if (call.kind === 'finish' && call.finish.ack && answer.life !== undefined)
+      await this.#ask(sessionId, { kind: 'ack_life', sessionId, life: answer.life });
+    return finished;
   }
 
   async delete(sessionId: string): Promise<void> {

@@ -167,10 +167,10 @@ export class TurnRun {
 
   #afterBreak(end: CallEnd & { kind: 'broken' }, replica: Replica): Next {
     const { error } = end;
+    this.context.stats.broken(error.fault);
     if (this.request.signal?.aborted === true) return failedWith('cancelled', 'the caller cancelled the turn; the engine call was closed');
     this.#ticket.avoid.add(replica);
     if (error.fault === 'cut') return AGAIN;
-    this.context.stats.broken(error.fault);
     if (error.fault === 'unreachable') {
       replica.down(error.message);
       return AGAIN;
@@ -187,7 +187,7 @@ export class TurnRun {
   #afterAnswer(outcome: GenerateOutcome, replica: Replica, sent: SentState): Next {
     if (!outcome.ok) return this.#afterFailure(outcome.failure, replica, sent.round);
     replica.served(sent.full, outcome.result.weightVersions);
-    const result = this.context.finished(outcome.result, sent.version);
+    const result = this.#stopped(this.context.finished(outcome.result, sent.version));
     this.#partial.add(result);
     const cancelled = this.request.signal?.aborted === true;
     if (result.finish.kind !== 'abort' || cancelled) return { do: 'done', outcome: { ok: true, result: this.#partial.whole() } };
@@ -199,6 +199,13 @@ export class TurnRun {
         `the engine aborted the request ${this.#partial.parts} times; the last attempt had ${this.#partial.length} tokens`,
       );
     return result.outputIds.length > 0 || this.context.dispatcher.paused ? AGAIN : LATER;
+  }
+
+  /** An abort that met the last token of a sample: there is nothing to go on with. */
+  #stopped(result: GenerateResult): GenerateResult {
+    const last = result.outputIds.at(-1);
+    if (result.finish.kind !== 'abort' || last === undefined || !this.whole.sampling.stopTokenIds.includes(last)) return result;
+    return { ...result, finish: { kind: 'stop', matched: last } };
   }
 
   #afterFailure(failure: EngineFailure, replica: Replica, round: number): Next {

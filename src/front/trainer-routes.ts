@@ -38,7 +38,9 @@ const answer = async (front: Front, call: Call, body: Uint8Array): Promise<void>
     case 'tree':
       return one(call, await ofSession(front, trainerCall), trainerCall.format === 'text' ? TEXT_HEADERS : JSON_HEADERS);
     case 'finish':
-      return finished(call, trainerCall, await ofSession(front, trainerCall));
+      return finished(front, call, trainerCall, await ofSession(front, trainerCall));
+    case 'ack_life':
+      throw new Error('an acknowledgement of a life is made here and never read');
     case 'list':
       return listed(front, call, trainerCall);
     case 'ack':
@@ -78,14 +80,23 @@ const created = (front: Front, call: Call, result: TrainerAnswer): void => {
   call.exchange.answer(result.status, JSON_HEADERS, JSON.stringify(body));
 };
 
-const finished = (call: Call, { finish }: TrainerCall & { readonly kind: 'finish' }, result: TrainerAnswer): void => {
+/** Rows are acknowledged for a trainer only when it has got them. */
+const finished = (
+  front: Front,
+  call: Call,
+  { sessionId, finish }: TrainerCall & { readonly kind: 'finish' },
+  result: TrainerAnswer,
+): void => {
   const session = result.kind === 'traces' ? result.sessions[0] : undefined;
   if (result.kind !== 'traces' || session === undefined) {
     refuseOther(call, result);
     return;
   }
   const { headers, body } = joinFinish(finish.encoding, session);
-  call.exchange.answer(result.status, headers, body);
+  const { life } = result;
+  call.exchange.answer(result.status, headers, body, () => {
+    if (finish.ack && life !== undefined) void ofSession(front, { kind: 'ack_life', sessionId, life });
+  });
 };
 
 const listed = async (front: Front, call: Call, trainerCall: TrainerCall & { readonly kind: 'list' }): Promise<void> => {

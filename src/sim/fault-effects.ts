@@ -37,8 +37,11 @@ const LIES: Partial<Record<FaultKind, Lie>> = {
   out_of_vocabulary_ids: wholly((shown) => (shown.outputIds ?? []).map((id, i) => (i === 0 ? shown.vocabulary.vocabSize + 7 : id))),
   no_ids: ids(() => null),
   no_output: wholly(() => []),
-  extra_eos: wholly((shown) => [...(shown.outputIds ?? []), shown.vocabulary.eosIds[0] ?? 0]),
-  missing_eos: wholly((shown) => (shown.outputIds ?? []).slice(0, -1)),
+  // Both concern the end token of a sample that has one.
+  extra_eos: wholly(({ outputIds, vocabulary, finish }) =>
+    finish.reason === 'stop' ? [...(outputIds ?? []), vocabulary.eosIds[0] ?? 0] : (outputIds ?? []),
+  ),
+  missing_eos: wholly(({ outputIds, finish }) => (finish.reason === 'stop' ? (outputIds ?? []).slice(0, -1) : (outputIds ?? []))),
   wrong_finish: (shown) => ({
     ...shown,
     finish: shown.finish.reason === 'length' ? { reason: 'stop', matched: 'nowhere' } : { reason: 'length' },

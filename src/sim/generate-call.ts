@@ -32,7 +32,8 @@ export async function answerGenerate(call: GenerateCall): Promise<void> {
   });
   if (gone) running.abort();
   const { shown, serial } = await running.done;
-  if (gone) return;
+  // A socket that was closed in this tick has not told its response yet.
+  if (gone || response.socket?.destroyed !== false) return;
   response.once('finish', () => core.ledger.markDelivered(serial));
   const answer: RawAnswer = { status: 200, contentType: 'application/json', body: looseJson(route.format(shown)) };
   if (fault && faultGroup(fault.kind) === 'delivery') await write(response, deliver(fault.kind, answer), fault);

@@ -34,6 +34,7 @@ export interface FinishSession {
   readonly metadata: string;
   readonly waitMs: number;
   readonly include: readonly TraceInclude[];
+  /** Acknowledge once the answer has been taken by the trainer's socket. */
   readonly ack: boolean;
   readonly encoding: TraceEncoding;
 }
@@ -54,6 +55,8 @@ export type TrainerCall =
       readonly include: readonly TraceInclude[];
       readonly encoding: TraceEncoding;
     }
+  /** The rows of a finish have arrived, where it asked for that; earlier lives of the id stay. */
+  | { readonly kind: 'ack_life'; readonly sessionId: string; readonly life: string }
   | { readonly kind: 'ack'; readonly leaseId: string | null; readonly sessionIds: readonly string[] };
 
 /** `wait`: running samples end · `abort`: they are stopped and go on after the pause from the tokens they have · `keep`: the engine holds them. */
@@ -74,8 +77,8 @@ export type TrainerAnswer =
   | { readonly kind: 'error'; readonly error: ErrorValue }
   /** A JSON text, or text/plain for a drawn tree. */
   | { readonly kind: 'text'; readonly status: number; readonly text: string }
-  /** One encoded body per finished session, see `trace-encoding.ts`; the front joins them. */
-  | { readonly kind: 'traces'; readonly status: number; readonly sessions: readonly Uint8Array[] }
+  /** One encoded body per finished session, see `trace-encoding.ts`; the front joins them. `life` names the one that a finish answers. */
+  | { readonly kind: 'traces'; readonly status: number; readonly sessions: readonly Uint8Array[]; readonly life?: string }
   | { readonly kind: 'acked'; readonly acked: number; readonly unknown: readonly string[] };
 
 export type Metadata = JsonObject;

@@ -440,6 +440,14 @@ describe('EnginePool and weight updates', () => {
     expect(outcome.ok ? '' : outcome.failure.message).toContain('aborted the request 17 times');
   });
 
+  it('takes an abort that met the end token for the end', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    engine.next((call) => answer(call, { ids: [2, 50], finish: 'abort' }));
+    const outcome = await pool.generate(turn({ sampling: { ...SAMPLING, stopTokenIds: [50] } }));
+    expect(outcome).toMatchObject({ ok: true, attempts: 1, result: { finish: { kind: 'stop', matched: 50 } } });
+  });
+
   it('pauses by abort, holds everything, and goes on after resume under the new version', async () => {
     const engine = await startEngine();
     const pool = openPool([engine]);

@@ -11,6 +11,8 @@ export interface Balance {
   readonly discarded: number;
   /** In an answer that was destroyed on its way, by fault; a gateway cannot know of them. */
   readonly destroyed: Readonly<Record<string, number>>;
+  /** The answers that `discarded` sums up, greatest first. */
+  readonly unused: readonly { readonly entry: LedgerEntry; readonly tokens: number }[];
   /** The engine was told to stop by a closed connection, and answered nobody. */
   readonly unanswered: number;
 }
@@ -61,7 +63,7 @@ export function balance(ledger: readonly LedgerEntry[], rows: readonly TraceReco
     }
   }
   const destroyed: Record<string, number> = {};
-  let discarded = 0;
+  const unused: { readonly entry: LedgerEntry; readonly tokens: number }[] = [];
   let unanswered = 0;
   for (const entry of entries) {
     if (trained.has(entry)) continue;
@@ -69,17 +71,20 @@ export function balance(ledger: readonly LedgerEntry[], rows: readonly TraceReco
     const told = toldTokens(entry);
     if (told === null) destroyed[entry.fault!] = (destroyed[entry.fault!] ?? 0) + length;
     else if (!entry.delivered) unanswered += length;
-    else discarded += told;
+    else unused.push({ entry, tokens: told });
   }
   const sum = (all: Iterable<LedgerEntry>): number => [...all].reduce((total, entry) => total + shownIds(entry).length, 0);
-  return { sampled: sum(entries), trained: sum(trained), discarded, destroyed, unanswered };
+  unused.sort((a, b) => b.tokens - a.tokens);
+  const discarded = unused.reduce((total, { tokens }) => total + tokens, 0);
+  return { sampled: sum(entries), trained: sum(trained), discarded, unused, destroyed, unanswered };
 }
 
 /** What the answer says was sampled, where it can be believed: an end token that an engine leaves out is not seen by anyone. */
-const shownIds = ({ fault, outputIds }: LedgerEntry): Int32Array => (fault === 'missing_eos' ? outputIds.subarray(0, -1) : outputIds);
+const shownIds = ({ fault, outputIds, finish }: LedgerEntry): Int32Array =>
+  fault === 'missing_eos' && finish.reason === 'stop' ? outputIds.subarray(0, -1) : outputIds;
 
 /** How many ids the answer showed; `null` where the fault left no answer that could be read. */
-function toldTokens({ fault, outputIds }: LedgerEntry): number | null {
+function toldTokens({ fault, outputIds, finish }: LedgerEntry): number | null {
   if (fault === null || !isFaultKind(fault)) return outputIds.length;
   const destroyers: readonly FaultKind[] = [
     'reset_mid',
@@ -91,8 +96,8 @@ function toldTokens({ fault, outputIds }: LedgerEntry): number | null {
     'finish_error',
   ];
   if (destroyers.includes(fault) || fault === 'no_ids' || fault === 'no_output') return null;
-  if (fault === 'extra_eos') return outputIds.length + 1;
-  if (fault === 'missing_eos') return outputIds.length - 1;
+  if (fault === 'extra_eos' && finish.reason === 'stop') return outputIds.length + 1;
+  if (fault === 'missing_eos' && finish.reason === 'stop') return outputIds.length - 1;
   return faultGroup(fault) === 'connection' ? null : outputIds.length;
 }
 

@@ -38,14 +38,25 @@ describe.each(SEEDS.flatMap((seed) => ENGINES.map((engine) => ({ seed, engine })
 
   test.each(KINDS)('the books balance under %s', async (kind) => {
     flow.sim.setFaults([ruleOf(kind)]);
-    const { ends, balance, discarded } = await runFleet(flow, [flow.sim], {
+    const { ends, balance, discarded, unheard } = await runFleet(flow, [flow.sim], {
       name: `${engine}-${kind}`,
       seed,
       sessions: SESSIONS,
       turns: TURNS,
+      ...(kind === 'die' ? { deaths: 'unknown' as const } : {}),
     });
     flow.sim.setFaults([]);
-    report({ engine, seed, kind, group: faultGroup(kind), ...countEnds(ends), ...balance, discarded });
+    report({
+      engine,
+      seed,
+      kind,
+      group: faultGroup(kind),
+      ...countEnds(ends),
+      ...balance,
+      unused: balance.unused.length,
+      discarded,
+      unheard,
+    });
     if (!FINAL.includes(kind)) expect(ends.filter(({ state }) => state !== 'done')).toEqual([]);
     await until(() => flow.gateway.readiness.ready, 'the engine is found again');
     await expectQuiet(flow);
