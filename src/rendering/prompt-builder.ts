@@ -92,10 +92,15 @@ export class PromptBuilder {
       ['delta', () => this.#deltaRest(prompt, text, recorded)],
       ['verbatim', () => (prompt.policy === 'verbatim' ? this.#verbatimRest(prompt, recorded) : null)],
     ];
+    let dropping: PromptPlan | null = null;
     for (const [proof, restOf] of proofs) {
       const plan = continued(proof, restOf(), recorded);
-      if (plan !== null) return { ...made, ...plan };
+      if (plan?.droppedTokens === 0) return { ...made, ...plan };
+      dropping ??= plan;
+      // A stop that the template prints further on was sampled early, and another proof may keep it; any other is not the template's.
+      if (dropping !== null && !dropping.tail.includes(recorded.stopText)) break;
     }
+    if (dropping !== null) return { ...made, ...dropping };
     return { ...made, ...wholePrompt('fork_template', text) };
   }
 
@@ -110,7 +115,7 @@ export class PromptBuilder {
     const { outputText, stopText } = this.#sampledText(base);
     if (reusedPrefixLength !== baseLength || !tail.startsWith(outputText)) return null;
     const plan = continued('exact', tail.slice(outputText.length), { ...base, stopText });
-    return plan === null ? null : { textEnd: memory.textEnd, memory, wholeText: null, ...plan };
+    return plan === null || plan.droppedTokens > 0 ? null : { textEnd: memory.textEnd, memory, wholeText: null, ...plan };
   }
 
   #renderWhole(whole: Conversation): { readonly text: string; readonly memory: PromptMemory | null } {

@@ -116,6 +116,22 @@ describe('Chat Completions with the official SDK', () => {
     expectRowsMatchLedger(flow.sim, traces, serial);
   });
 
+  test('a call that the model left open continues as it was sampled', async () => {
+    const serial = lastSerial();
+    const client = flow.openai('chat-open-call');
+    const open = '<tool_call>\n{"name": "read", "arguments": {"q": "a"}}\n';
+    const messages: Messages = [{ role: 'user', content: plan({ raw: open }, { text: 'done' }) }];
+    const asked = await client.chat.completions.create({ model: 'm', messages, tools: TOOLS });
+    const { message } = asked.choices[0]!;
+    messages.push(message, { role: 'tool', tool_call_id: message.tool_calls![0]!.id, content: 'it' });
+    await client.chat.completions.create({ model: 'm', messages, tools: TOOLS });
+    const { traces, summary } = await flow.gateway.sessions.finish('chat-open-call');
+    expect(summary).toMatchObject({ turns: 2, rows: 1, drift: { start: 1, raw: 1 } });
+    expect(traces[0]?.quality.ill_formed_turns).toBe(1);
+    expect(traces[0]?.response).toContain(`${open}<|im_end|>\n<|im_start|>tool\n`);
+    expectRowsMatchLedger(flow.sim, traces, serial);
+  });
+
   test('a reply cut by length continues in the same row', async () => {
     const serial = lastSerial();
     const client = flow.openai('chat-length');
