@@ -1,5 +1,5 @@
 import type { TraceRecord, TraceTurn } from '../canonical/trace.js';
-import { painter, printable } from './terminal.js';
+import { numbered, painter, printable } from './terminal.js';
 
 export interface RowViewOptions {
   /** Terminal colours. */
@@ -22,10 +22,10 @@ export function drawRow(row: TraceRecord, options: RowViewOptions): string {
   const trained = row.loss_mask.reduce((sum, bit) => sum + bit, 0);
   const lines = [
     paint('bold', `row ${row.row_index} of ${row.row_count} · ${row.role}`) +
-      ` · ${row.token_ids.length} tokens: ${row.prompt_length} prompt, ${trained} trained, ${row.response_length - trained} masked`,
+      ` · ${numbered(row.token_ids.length, 'token')}: ${row.prompt_length} prompt, ${trained} trained, ${row.response_length - trained} masked`,
   ];
   for (const { start, end, kind, title } of stretches(row)) {
-    lines.push(paint('dim', `── ${title}, ${end - start} tokens`));
+    lines.push(paint('dim', `── ${title}, ${numbered(end - start, 'token')}`));
     const texts = tokenTexts(row.token_ids.subarray(start, end), options);
     lines.push(texts.map((text) => paint(kind, text)).join(paint('dim', BORDER)));
   }

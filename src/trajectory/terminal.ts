@@ -26,6 +26,9 @@ export function printable(text: string): string {
   });
 }
 
+/** `1 turn`, `2 turns`. */
+export const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** The start of a text on one line. @param width in UTF-16 units, at least 1 */
 export function preview(text: string, width: number): string {
   const line = printable(text.slice(0, width + 1)).replace(/⏎/g, ' ');

@@ -3,7 +3,7 @@ import type { RowRole } from '../canonical/trace.js';
 import { isFork } from './books.js';
 import type { TreeNode } from './node.js';
 import { planRows } from './rows.js';
-import { painter, preview } from './terminal.js';
+import { numbered, painter, preview } from './terminal.js';
 import type { TrajectoryTree } from './tree.js';
 import type { TurnRecord } from './turn.js';
 import { outputLength } from './turn-ids.js';
@@ -16,10 +16,11 @@ export interface DrawOptions {
 }
 
 const TEXT_WIDTH_MIN = 16;
+/** A last branch that stands deeper goes on at its depth, so that a history that branches at every turn stays readable. */
+const INDENT_MAX = 24;
 
 /**
- * A session's tree for people. Messages follow each other downwards; where a history branches all branches but the last one are set in,
- * so that the last goes on at the same depth. A sampled turn shows its id, tokens, finish reason, how its prompt continued what was
+ * A session's tree for people. Messages follow each other downwards; where a history branches its branches are set in. A sampled turn shows its id, tokens, finish reason, how its prompt continued what was
  * recorded, and at the end of a row the row's number and role.
  */
 export function drawTree(tree: TrajectoryTree, options: DrawOptions): string {
@@ -29,11 +30,11 @@ export function drawTree(tree: TrajectoryTree, options: DrawOptions): string {
   const children = childrenOf(tree);
   const { books } = tree;
   const lines = [
-    `${paint('bold', `${books.committedTurns} turns`)} · ${books.committed} tokens committed of ${books.sampled} sampled` +
+    `${paint('bold', numbered(books.committedTurns, 'turn'))} · ${numbered(books.committed, 'token')} committed of ${books.sampled} sampled` +
       `${counts(' · discarded', books.discarded)}${counts(' · prompts', books.outcomes)}`,
   ];
   for (const root of tree.roots) {
-    lines.push(`${paint('bold', preview(root.model, 40))} · ${root.tools.length} tools`);
+    lines.push(`${paint('bold', preview(root.model, 40))} · ${numbered(root.tools.length, 'tool')}`);
     const open = block(children.get(root.top) ?? [], '');
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { node, bar, sign } = next;
@@ -43,7 +44,10 @@ export function drawTree(tree: TrajectoryTree, options: DrawOptions): string {
   }
   for (const turn of tree.open) {
     lines.push(
-      paint('dim', `○ ${turn.turnId} ${turn.state}, prompt ${turn.promptLength} tokens${turn.holders === 0 ? ', its client left' : ''}`),
+      paint(
+        'dim',
+        `○ ${turn.turnId} ${turn.state}, prompt ${numbered(turn.promptLength, 'token')}${turn.holders === 0 ? ', its client left' : ''}`,
+      ),
     );
   }
   return `${lines.join('\n')}\n`;
@@ -70,8 +74,11 @@ interface Step {
 /** Children as steps still to draw, last one first. */
 function block(nodes: readonly TreeNode[], bar: string): Step[] {
   if (nodes.length < 2) return nodes.map((node) => ({ node, bar, sign: '', below: bar }));
+  const behindLast = bar.length < INDENT_MAX ? `${bar}   ` : bar;
   return nodes
-    .map((node, i) => (i < nodes.length - 1 ? { node, bar, sign: '├─ ', below: `${bar}│  ` } : { node, bar, sign: '└─ ', below: bar }))
+    .map((node, i) =>
+      i < nodes.length - 1 ? { node, bar, sign: '├─ ', below: `${bar}│  ` } : { node, bar, sign: '└─ ', below: behindLast },
+    )
     .toReversed();
 }
 

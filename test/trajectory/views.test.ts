@@ -46,19 +46,42 @@ describe('the tree for people', () => {
     expect(drawTree(session(), { colour: false, width: 100 })).toBe(
       [
         '4 turns · 6 tokens committed of 6 sampled · prompts start 1, exact 2, fork_template 1',
-        'policy · 1 tools',
+        'policy · 1 tool',
         'system   be kind',
         'user     what is there?',
         '● t0 let me look look({"at":1})  3→2 · tool_calls · start',
         'tool     a door',
         '├─ ● t1 a window  6→1 · stop · exact · row 0 superseded',
         '└─ ● t2 a door  6→1 · stop · exact · twin of t1 · row 1 earlier',
-        'user     open it',
-        '● t3 no  2→2 · length · fork_template · ill-formed · row 2 main',
+        '   user     open it',
+        '   ● t3 no  2→2 · length · fork_template · ill-formed · row 2 main',
         '○ t4 running, prompt 2 tokens',
         '',
       ].join('\n'),
     );
+  });
+
+  test('sets the last of several first messages in like the others', () => {
+    const tree = new TrajectoryTree();
+    for (const name of ['a', 'b']) {
+      const messages = [system('s'), user(name)];
+      const first = turn(tree, { messages, prompt: ids(1), output: ids(2), reply: assistant(`${name}1`) });
+      const next = [...messages, assistant(`${name}1`), user('on')];
+      const prompt = { kind: 'extends', base: first, delta: ids(3), proof: 'exact' } as const;
+      turn(tree, { messages: next, prompt, output: ids(4), reply: assistant(`${name}2`) });
+    }
+    const [, , , ...drawn] = drawTree(tree, { colour: false }).split('\n');
+    expect(drawn.map((line) => line.slice(0, 14).trimEnd())).toEqual([
+      '├─ user     a',
+      '│  ● t0 a1  1→',
+      '│  user     on',
+      '│  ● t1 a2  3→',
+      '└─ user     b',
+      '   ● t2 b1  1→',
+      '   user     on',
+      '   ● t3 b2  3→',
+      '',
+    ]);
   });
 
   test('is the same text in colour', () => {
@@ -126,9 +149,9 @@ describe('a row for people', () => {
         '<1>│<2>│<3>',
         '── t0 trained, tool_calls, 2 tokens',
         '<4>│<5>',
-        '── masked, 1 tokens',
+        '── masked, 1 token',
         '⏎',
-        '── t1 trained, stop, 1 tokens',
+        '── t1 trained, stop, 1 token',
         '<7>',
         '',
       ].join('\n'),
