@@ -7,6 +7,7 @@ import { answerGenerate } from './generate-call.js';
 import { type Answer, type Routes, readJson, send } from './http.js';
 import type { LedgerEntry } from './ledger.js';
 import { SIM_MODEL_DIR } from './model-dir.js';
+import { PlanError } from './plan.js';
 import { firstOf, type Policy, planPolicy, randomPolicy } from './policy.js';
 import { type LatencyModel, NO_LATENCY } from './scheduler.js';
 import { sglangControl } from './sglang-control.js';
@@ -191,12 +192,10 @@ class RequestHandler {
       if (route) return await this.#sample(route, body, request, response);
       send(response, await this.#controlAnswer(request, url, body));
     } catch (error) {
-      if (error instanceof SyntaxError)
-        send(response, {
-          status: 400,
-          body: { error: { message: `JSON decode error: ${error.message}`, type: 'Bad Request', param: 'body', code: 400 } },
-        });
-      else if (!response.destroyed) response.destroy();
+      if (error instanceof PlanError || error instanceof SyntaxError) {
+        const message = error instanceof PlanError ? error.message : `JSON decode error: ${error.message}`;
+        send(response, { status: 400, body: { error: { message, type: 'Bad Request', param: 'body', code: 400 } } });
+      } else if (!response.destroyed) response.destroy();
     }
   }
 

@@ -1,5 +1,6 @@
 import { type PromptTurn, readTurns } from './conversation.js';
 import { randomStream } from './hash.js';
+import { readPlan } from './plan.js';
 import type { Reply } from './reply.js';
 import type { SimVocabulary } from './vocabulary.js';
 
@@ -74,12 +75,13 @@ const PLAN = /\[plan\]([\s\S]*?)\[\/plan\]/;
 /**
  * Plays the plan that the last user turn carries: `[plan][{...}, {...}][/plan]`, a JSON list of replies.
  * The n-th answer to that user turn says the n-th reply; behind the last one it says `done`.
+ * @throws PlanError for a plan that is none
  */
 export const planPolicy: Policy = ({ turns }) => {
   const asked = turns.findLastIndex((turn) => turn.role === 'user');
   const plan = PLAN.exec(turns[asked]?.text ?? '')?.[1];
   if (plan === undefined) return null;
-  const steps = JSON.parse(plan) as readonly Reply[];
+  const steps = readPlan(plan);
   const said = turns.slice(asked).filter((turn) => turn.role === 'assistant').length;
   return steps[said] ?? { text: 'done' };
 };

@@ -2,6 +2,7 @@ import type { EngineCore } from './engine-core.js';
 import { ALL_FAULTS, type FaultRule, isFaultKind } from './faults.js';
 import type { Routes } from './http.js';
 import { ledgerJson } from './ledger.js';
+import { readReply } from './plan.js';
 import { firstOf, type ScriptRule, scriptPolicy } from './policy.js';
 import { fields } from './wire.js';
 
@@ -47,6 +48,7 @@ export function simControl(core: EngineCore, die: (downMs: number) => void): Rou
     'POST /sim/script': ({ body }) => {
       const rules = fields(body).rules;
       if (!Array.isArray(rules)) return { status: 400, body: { error: 'rules must be a list of {when, in?, answers?, reply}' } };
+      for (const [i, rule] of rules.entries()) readReply(fields(rule).reply, `the reply of rule ${i}`);
       core.policy = firstOf(scriptPolicy(rules as readonly ScriptRule[]), ownPolicy);
       return { status: 200, body: { rules: rules.length } };
     },

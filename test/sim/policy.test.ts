@@ -40,6 +40,17 @@ describe('policies', () => {
     expect(planPolicy(view(['user', 'nothing']))).toBeNull();
   });
 
+  it.each([
+    ['{"text":"a"}', /must be a list of replies/],
+    ['[{"text":"a"}', /not JSON/],
+    ['[{"text":"a"},{"tool_calls":[]}]', /reply 1 of the plan has "tool_calls", a reply has only reasoning, text, calls/],
+    ['[{"text":["a"]}]', /"text" of reply 0 of the plan must be a string, it is \["a"\]/],
+    ['[{"calls":[{"function":"f"}]}]', /"calls" of .* must be a list of \{"name": …, "arguments": …\}/],
+    ['["a"]', /reply 0 of the plan must be an object/],
+  ])('refuses the plan %s', (plan, message) => {
+    expect(() => planPolicy(view(['user', `[plan]${plan}[/plan]`]))).toThrow(message);
+  });
+
   it('follows a script by what the last turn or the prompt holds', () => {
     const rules: readonly ScriptRule[] = [
       { when: 'red', answers: 1, reply: { text: 'later' } },
