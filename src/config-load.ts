@@ -1,7 +1,7 @@
 /** Reads settings: command line > environment > file > default. Names that do not exist are refused, values are checked singly, then together. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { type NamedSetting, SETTINGS, type Settings, type SomeSettings } from './config.js';
+import { isRootUrl, type NamedSetting, SETTINGS, type Settings, type SomeSettings } from './config.js';
 import { GatewayError } from './errors.js';
 
 export interface SettingSources {
@@ -105,6 +105,11 @@ const checkTogether = (settings: Settings): void => {
     );
   }
   const urls = engineUrl.map((url) => url.replace(/\/+$/, ''));
+  const deep = urls.find((url) => !isRootUrl(url));
+  if (deep !== undefined)
+    throw invalid(
+      `engineUrl is ${deep}, it must be the engine’s root, from which the gateway finds all routes: ${deep.slice(0, -'/v1'.length)}`,
+    );
   const twice = urls.find((url, index) => urls.indexOf(url) !== index);
   if (twice !== undefined) throw invalid(`engineUrl names ${twice} twice, each replica must be named once`);
 };

@@ -42,6 +42,8 @@ export const isHttpUrl = (value: string): boolean => {
   const url = new URL(value);
   return (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '' && url.username === '';
 };
+/** Whether a server's routes may lie below it: clients of agents want `/v1` in their URL, the gateway does not. */
+export const isRootUrl = (url: string): boolean => !/\/v1\/*$/.test(new URL(url).pathname);
 const isJsonObjectText = (value: string): boolean => {
   try {
     const parsed: unknown = JSON.parse(value);
@@ -91,8 +93,16 @@ export const SETTING_TREE = {
     'Which tool calls a reply is read to have: ours, or as that engine’s own parser would.',
   ),
   unparsedCalls: choice(['visible', 'hidden'], 'visible', 'Whether a call that cannot be read stays visible in the content.'),
-  family: optional('Output grammar by name, instead of the one found by probing the chat template.'),
-  reasoning: optional('Reasoning tags by name, instead of those found by probing; `none` turns reasoning off.'),
+  family: optional(
+    'Output grammar by name, instead of the one found by probing the chat template; a wrong name is answered with all of them.',
+  ),
+  reasoning: setting<'none' | null>(
+    'choice',
+    z.enum(['none']).nullable(),
+    null,
+    'none',
+    'Reasoning tags are found by probing the template; `none` turns reasoning off.',
+  ),
   templateInput: choice(
     ['transformers-5.24', 'bare'],
     'transformers-5.24',

@@ -23,7 +23,7 @@ export class Replica {
   readonly window: Window;
   #state: ReplicaState['state'] = 'starting';
   #probe: EngineProbe | null = null;
-  #problem: string | null = 'not asked yet';
+  #problem: string | null = 'it has not answered yet';
   #closed = false;
   #cancelTimer: () => void = () => {};
   #failedProbes = 0;

@@ -24,9 +24,29 @@ export function jsonOf(response: EngineHttpResponse): unknown {
   return body.kind === 'json' ? body.value : null;
 }
 
+/** Routes that one kind of server has and the others do not. */
+const TELLTALES = { vllm: ['/version'], sglang: ['/model_info', '/get_model_info'] } as const;
+const TITLES = { vllm: 'vLLM', sglang: 'SGLang' } as const;
+
+/** The error for a server that has none of the routes to sample by: it asks which kind it may be instead. */
+export async function wrongEngine(http: EngineHttp, expected: keyof typeof TELLTALES, reason: string): Promise<GatewayError> {
+  const other = expected === 'vllm' ? 'sglang' : 'vllm';
+  let isOther = false;
+  for (const path of TELLTALES[other]) isOther ||= jsonOf(await get(http, path)) !== null;
+  const guess = isOther
+    ? `this looks like ${TITLES[other]}: set engine to ${other} (--engine ${other})`
+    : `is this really ${TITLES[expected]}, and engineUrl its root? For ${TITLES[other]} set engine to ${other} (--engine ${other})`;
+  return new GatewayError('engine_unusable', `${reason}: ${guess}`);
+}
+
 /** Throws where the server is there but not ready; the caller asks again later. */
 export async function assertHealthy(http: EngineHttp, path: string): Promise<void> {
   const response = await get(http, path);
+  if (response.status === 404)
+    throw new GatewayError(
+      'engine_unusable',
+      `no inference server answers here: GET ${path} gives 404; engineUrl must be the engine’s root, without the path of a route`,
+    );
   if (response.status !== 200)
     throw new GatewayError(
       'engine_failed',

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
 import type { EngineHttp, EngineHttpResponse, EngineProbe } from './engine.js';
-import { assertAuthorized, assertHealthy, get, jsonOf, PROBE_REQUEST_ID, post, probeFailed } from './engine-probe.js';
+import { assertAuthorized, assertHealthy, get, jsonOf, PROBE_REQUEST_ID, post, probeFailed, wrongEngine } from './engine-probe.js';
 
 export const GENERATE_PATH = '/generate';
 /** Tokens of the context that the server keeps for itself: a prompt must be shorter by as many. */
@@ -20,6 +20,8 @@ export async function probeSglang(http: EngineHttp): Promise<EngineProbe> {
     return_logprob: true,
   });
   assertAuthorized(sampled, `POST ${GENERATE_PATH}`);
+  if (sampled.status === 404 && info === null && server === null)
+    throw await wrongEngine(http, 'sglang', `the engine has no POST ${GENERATE_PATH}`);
   if (sampled.status !== 200) throw probeFailed(sampled, GENERATE_PATH);
   const answer = jsonOf(sampled);
   const meta = member(answer, 'meta_info');

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.js';
 import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
 import type { EngineHttp, EngineHttpResponse, EngineProbe } from './engine.js';
 import { httpFailure } from './engine-errors.js';
-import { assertAuthorized, assertHealthy, get, jsonOf, PROBE_REQUEST_ID, post, probeFailed } from './engine-probe.js';
+import { assertAuthorized, assertHealthy, get, jsonOf, PROBE_REQUEST_ID, post, probeFailed, wrongEngine } from './engine-probe.js';
 import { COMPLETION_ID_PREFIX, COMPLETIONS_PATH } from './vllm-completions.js';
 import { ABORT_PATH, GENERATE_PATH, REQUEST_ID_PREFIX } from './vllm-generate.js';
 
@@ -91,9 +91,11 @@ async function probeCompletions(
   const second = jsonOf(await ask({ return_tokens_as_token_ids: true }));
   const token = arrayMember(member(choiceOf(second), 'logprobs'), 'tokens')?.[0];
   if (typeof token === 'string' && token.startsWith('token_id:')) return { route: 'completions', facts: { ...base, tokenIds: 'spelled' } };
+  // SGLang has the completions route too, but no version there.
+  if (version === null) throw await wrongEngine(http, 'vllm', 'the engine cannot sample from token ids by any route of vLLM');
   throw new GatewayError(
     'engine_unusable',
-    `vLLM ${version ?? 'of unknown version'} cannot sample from token ids (${reason}; POST ${COMPLETIONS_PATH} returns none): start it with --enable-scale-out (0.30 and later) or use 0.12 or later`,
+    `vLLM ${version} cannot sample from token ids (${reason}; POST ${COMPLETIONS_PATH} returns none): start it with --enable-scale-out (0.30 and later) or use 0.12 or later`,
   );
 }
 

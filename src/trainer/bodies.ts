@@ -5,18 +5,22 @@ import { compactJson } from '../canonical/json-write.js';
 import { GatewayError } from '../errors.js';
 import { parseBody } from '../protocols/request-body.js';
 import { parseSampling, parseStopStrings, SAMPLING_NAMES } from '../protocols/sampling-fields.js';
+import { closedObject, describeIssue } from './body-issues.js';
 import type { CreateSession } from './calls.js';
 
-const label = z.union([z.string(), z.int().transform(String)]).nullish();
+const label = z.union([z.string(), z.int().transform(String)], { error: 'must be a string or a whole number' }).nullish();
 const object = z.record(z.string(), z.unknown()).nullish();
 const count = z.int().min(1).nullish();
 const reward = z.number().nullish();
+const component = z.union([z.number(), z.strictObject({ value: z.number(), weight: z.number() })], {
+  error: 'must be a number or {"value": number, "weight": number}',
+});
 
-export const CreateBody = z.strictObject({
+export const CreateBody = closedObject({
   session_id: z.string().nullish(),
   sampling: object,
   history: z.enum(['auto', 'verbatim', 'rerender']).nullish(),
-  wire: z.strictObject({ token_ids: z.boolean().nullish() }).nullish(),
+  wire: closedObject({ token_ids: z.boolean().nullish() }).nullish(),
   metadata: object,
   max_turns: count,
   max_context_tokens: count,
@@ -25,9 +29,9 @@ export const CreateBody = z.strictObject({
   sample_index: z.int().nullish(),
 });
 
-export const FinishBody = z.strictObject({
+export const FinishBody = closedObject({
   reward,
-  reward_components: z.record(z.string(), z.union([z.number(), z.strictObject({ value: z.number(), weight: z.number() })])).nullish(),
+  reward_components: z.record(z.string(), component).nullish(),
   row_rewards: z.array(z.number().nullable()).nullish(),
   turn_rewards: z.record(z.string(), z.number()).nullish(),
   status: z.enum(['completed', 'truncated', 'aborted', 'failed']).nullish(),
@@ -39,21 +43,17 @@ export const FinishBody = z.strictObject({
   ack: z.boolean().nullish(),
 });
 
-export const AckBody = z
-  .strictObject({ lease_id: z.string().min(1).nullish(), session_ids: z.array(z.string()).nullish() })
-  .refine((body) => (body.lease_id == null) !== (body.session_ids == null), { message: 'give `lease_id` or `session_ids`, one of them' });
+export const AckBody = closedObject({ lease_id: z.string().min(1).nullish(), session_ids: z.array(z.string()).nullish() }).refine(
+  (body) => (body.lease_id == null) !== (body.session_ids == null),
+  { message: 'give `lease_id` or `session_ids`, one of them' },
+);
 
 /** A trainer's body: as it was written, for what is kept, and checked. No bytes are `{}`. */
 export function readBody<T>(schema: z.ZodType<T>, bytes: Uint8Array, depth: number): { readonly json: JsonObject; readonly body: T } {
   const json = bytes.length === 0 ? new Map<string, JsonValue>() : parseBody(bytes, depth);
-  const result = schema.safeParse(toPlain(json));
+  const result = schema.safeParse(toPlain(json), { reportInput: true });
   if (result.success) return { json, body: result.data };
-  throw new GatewayError('invalid_request', result.error.issues.map(describe).join('; '));
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return path === '' ? issue.message : `\`${path.replace(/^\./, '')}\`: ${issue.message}`;
+  throw new GatewayError('invalid_request', result.error.issues.map(describeIssue).join('; '));
 }
 
 /** `metadata` as the text of a JSON object, numbers spelled as they came. */

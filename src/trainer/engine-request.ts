@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { isHttpUrl } from '../config.js';
+import { isHttpUrl, isRootUrl } from '../config.js';
 import { GatewayError } from '../errors.js';
 import { readBody } from './bodies.js';
+import { closedObject } from './body-issues.js';
 import type { EngineOrder } from './calls.js';
 import { queryInteger, readQuery } from './query.js';
 
@@ -16,12 +17,16 @@ export interface EngineHttp {
 
 const MAX_WAIT_MS = 3_600_000;
 
-export const PauseBody = z.strictObject({
+export const PauseBody = closedObject({
   mode: z.enum(['wait', 'abort', 'keep']).nullish(),
   wait_ms: z.int().min(0).max(MAX_WAIT_MS).nullish(),
 });
-export const ResumeBody = z.strictObject({ weight_version: z.union([z.string().min(1).max(256), z.int().transform(String)]).nullish() });
-export const AddEngineBody = z.strictObject({ url: z.string() });
+export const ResumeBody = closedObject({
+  weight_version: z
+    .union([z.string().min(1).max(256), z.int().transform(String)], { error: 'must be a string of 1 to 256 characters or a whole number' })
+    .nullish(),
+});
+export const AddEngineBody = closedObject({ url: z.string() });
 
 /**
  * Reads a trainer's order about the engines.
@@ -52,6 +57,8 @@ export function readEngineOrder(route: EngineRouteName, http: EngineHttp): Engin
 }
 
 function engineUrl(url: string): string {
-  if (isHttpUrl(url)) return url;
+  if (isHttpUrl(url) && isRootUrl(url)) return url;
+  if (isHttpUrl(url))
+    throw new GatewayError('invalid_request', `\`url\` must be the engine's root without /v1, got "${url.slice(0, 200)}"`);
   throw new GatewayError('invalid_request', `\`url\` must be an http(s) URL without query or credentials, got "${url.slice(0, 200)}"`);
 }

@@ -89,6 +89,12 @@ describe('loadSettings', () => {
     ['realigning without rerender', { file: { realignTokensMax: 8 } }, /needs history: rerender/],
     ['bodies larger than all bodies together', { file: { limits: { bodiesInFlightBytes: 1048576 } } }, /limits\.bodyBytes/],
     ['the same replica twice', { flags: { 'engine-url': ['http://a:1', 'http://a:1/'] } }, /names http:\/\/a:1 twice/],
+    [
+      'an engine’s URL that ends in /v1',
+      { flags: { 'engine-url': 'http://a:1/v1/' } },
+      /engineUrl is http:\/\/a:1\/v1, .* root.*: http:\/\/a:1$/,
+    ],
+    ['reasoning by a name', { flags: { reasoning: 'think' } }, /reasoning is think, it must be none/],
     ['a file that is missing', { file: join(folder, 'none.json') }, /cannot read the settings file/],
     ['a file that is no object', { file: file('list.json', '[]') }, /one JSON object/],
   ];

@@ -112,6 +112,26 @@ describe('probing vLLM', () => {
   });
 });
 
+describe('a server of another kind', () => {
+  const nothing = { 'GET /health': () => json(200, {}) };
+  it.each([
+    ['vllm', vllm, { ...nothing, 'GET /get_model_info': () => json(200, {}), 'POST /v1/completions': () => json(200, { choices: [{}] }) }],
+    ['sglang', sglang, { ...nothing, 'GET /version': () => json(200, { version: '0.32.0' }) }],
+  ] as const)('is named where %s was expected', async (_name, engine, answers) => {
+    const other = engine === vllm ? 'SGLang: set engine to sglang' : 'vLLM: set engine to vllm';
+    const failure = engine.probe(server(answers).http);
+    await expect(failure).rejects.toMatchObject({ code: 'engine_unusable', message: expect.stringContaining(`this looks like ${other}`) });
+  });
+
+  it.each([
+    [vllm, 'is this really vLLM, and engineUrl its root? For SGLang set engine to sglang'],
+    [sglang, 'is this really SGLang, and engineUrl its root? For vLLM set engine to vllm'],
+  ])('is asked about where no known route answers', async (engine, words) => {
+    await expect(engine.probe(server(nothing).http)).rejects.toMatchObject({ message: expect.stringContaining(words) });
+    await expect(engine.probe(server({}).http)).rejects.toMatchObject({ message: expect.stringContaining('GET /health gives 404') });
+  });
+});
+
 describe('probing SGLang', () => {
   const file = /^sglang-0\.5\.23-info$/;
   const sampled = () => recorded(/^sglang-0\.5\.23-generate$/, 'logprobs');

@@ -162,6 +162,27 @@ describe('scrape and acknowledgement', () => {
   });
 });
 
+describe('the sentence of a refusal', () => {
+  it.each([
+    ['create_session', '{"sesion_id":"a"}', /^unknown field `sesion_id`; known are session_id, sampling, .*metadata/],
+    ['create_session', '{"wire":{"ids":true}}', /^`wire`: unknown field `ids`; known are token_ids$/],
+    ['create_session', '{"history":"always"}', /^`history` must be "auto" or "verbatim" or "rerender", got "always"$/],
+    ['create_session', '{"max_turns":0}', /^`max_turns` must be at least 1, got 0$/],
+    ['create_session', '{"group_id":[]}', /^`group_id` must be a string or a whole number, got \[\]$/],
+    ['finish_session', '{"reward":"high"}', /^`reward` must be a number, got "high"$/],
+    ['finish_session', '{"row_rewards":[1,"x"]}', /^`row_rewards\[1\]` must be a number, got "x"$/],
+    [
+      'finish_session',
+      '{"reward_components":{"a":{"value":1}}}',
+      /^`reward_components\.a` must be a number or \{"value": number, "weight": number\}, got/,
+    ],
+    ['finish_session', '{"wait_ms":1.5}', /^`wait_ms` must be a whole number, got 1.5$/],
+    ['ack_traces', '{"lease_id":""}', /^`lease_id` must be not empty, got ""$/],
+  ] as const)('%s %s', (route, body, sentence) => {
+    expect(refusal(() => read(route, { id: route === 'finish_session' ? 's' : '', body })).message).toMatch(sentence);
+  });
+});
+
 describe('calls on one session', () => {
   it('reads them', () => {
     expect(read('list_sessions').call).toStrictEqual({ kind: 'list', after: null, limit: 100 });
