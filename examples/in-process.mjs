@@ -1,7 +1,8 @@
 import OpenAI from 'openai';
 import { RolloutGateway } from 'rollout-gateway';
 
-const { ENGINE_URL: engineUrl, MODEL_DIR: model } = process.env;
+// By default the simulated engine and its model, in a clone.
+const { ENGINE_URL: engineUrl = 'http://127.0.0.1:8000', MODEL_DIR: model = 'src/sim/model' } = process.env;
 const gateway = RolloutGateway.fromEngine({ engine: 'vllm', engineUrl, model });
 await gateway.start();
 await gateway.ready(60_000);

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { TraceRecord } from '../canonical/trace.js';
 import { loadSecrets, loadSettings } from '../config-load.js';
 import { drawRow } from '../trajectory/row-view.js';
+import { numbered } from '../trajectory/terminal.js';
 import type { CommandHost } from './command-host.js';
 import { UsageError } from './command-host.js';
 
@@ -44,7 +45,7 @@ const inspect = async (session: string, options: InspectOptions, host: CommandHo
       );
     }
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}${below} answered ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(refusal(response.status, text));
     return text;
   };
   if (options.row === undefined) {
@@ -57,9 +58,20 @@ const inspect = async (session: string, options: InspectOptions, host: CommandHo
   // Finishing again changes nothing and answers the same rows.
   const { traces } = JSON.parse(await ask('POST', '/finish', '{}')) as { readonly traces: readonly WireRow[] };
   const row = traces[options.row];
-  if (row === undefined) throw new UsageError(`session ${session} has ${traces.length} rows, --row must be below that`);
+  if (row === undefined) throw new UsageError(`session ${session} has ${numbered(traces.length, 'row')}, --row must be below that`);
   const tokenText = await tokenTextOf(options.model);
   host.out(drawRow(fromWire(row), { colour: host.colour, tokenText }));
+};
+
+/** The gateway's own sentence, and for a missing token how to give it. */
+const refusal = (status: number, text: string): string => {
+  let message = `the gateway answered ${status}`;
+  try {
+    message = (JSON.parse(text) as { readonly error: { readonly message: string } }).error.message;
+  } catch {
+    // Something else than a gateway answered; its status says more than its page.
+  }
+  return status === 401 ? `${message} Set ROLLOUT_GATEWAY_ADMIN_TOKEN or give --admin-token-file.` : message;
 };
 
 /** A row as JSON has it: plain arrays, `null` for an unknown logprob. */

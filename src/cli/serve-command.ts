@@ -32,7 +32,7 @@ const serve = async (settings: Settings, host: CommandHost): Promise<void> => {
     else log.warn({ problem }, 'not ready, waiting');
     said = problem;
   };
-  look();
+  // The first look waits until the engine was asked.
   const looking = setInterval(look, LOOK_MS);
   const reason = await stopped;
   clearInterval(looking);

@@ -24,7 +24,6 @@ const optionOf = ({ name, option, path, setting }: NamedSetting): Option => {
   const made = new Option(`--${option} ${PLACEHOLDERS[setting.kind]}`, `${setting.meaning}${bounds}${fallback}`);
   made.helpGroup(path.length > 1 ? `Settings ${path[0]}.*:` : 'Settings:');
   if (setting.kind === 'list') made.argParser((value, before: readonly string[] | undefined) => [...(before ?? []), value]);
-  if (setting.kind === 'boolean') made.preset(true);
   return setting.hidden || name.startsWith('test.') ? made.hideHelp() : made;
 };
 

@@ -20,7 +20,7 @@ export const SIM_ENGINE_OPTIONS: readonly SimEngineOption[] = [
   { flags: '--seed <number>', description: 'equal seeds and prompts give equal replies and faults', default: '0' },
   {
     flags: '--policy <name>',
-    description: 'what it says: agent (plans in prompts, the demo’s script, else random words) or random',
+    description: 'what it says: agent (the plan in a prompt, else the demo’s script for the demo’s questions, else random words) or random',
     default: 'agent',
   },
   { flags: '--reply-tokens <number>', description: 'least length of a random reply; the greatest is twice that', default: '48' },
@@ -58,7 +58,7 @@ export interface SimEngineArguments {
 
 /**
  * Starts a simulated engine and says where, in one line on stdout. The caller closes it.
- * @throws UsageError with one sentence for an option that makes no sense, or the listen error.
+ * @throws UsageError for an option that makes no sense, or an Error for a taken port, each with one sentence.
  */
 export async function runSimEngine(given: SimEngineArguments): Promise<SimEngine> {
   const base = oneOf('--latency', given.latency, { none: NO_LATENCY, gpu: GPU_LATENCY });
@@ -66,10 +66,11 @@ export async function runSimEngine(given: SimEngineArguments): Promise<SimEngine
     given.prefillTokensPerS === undefined ? {} : { prefillTokensPerS: whole('--prefill-tokens-per-s', given.prefillTokensPerS) };
   const decode = given.decodeStepMs === undefined ? {} : { decodeStepMs: positive('--decode-step-ms', given.decodeStepMs) };
   const own = given.prefillTokensPerS !== undefined || given.decodeStepMs !== undefined;
+  const port = whole('--port', given.port);
   const engine = await startSimEngine({
     engine: oneOf('--engine', given.engine, { vllm: 'vllm', sglang: 'sglang' } as const),
     host: given.host,
-    port: whole('--port', given.port),
+    port,
     seed: whole('--seed', given.seed),
     modelName: given.modelName,
     latency: { ...(own ? GPU_LATENCY : base), ...prefill, ...decode },
@@ -83,6 +84,12 @@ export async function runSimEngine(given: SimEngineArguments): Promise<SimEngine
     ...(oneOf('--policy', given.policy, { agent: false, random: true }) && {
       policy: randomPolicy(whole('--reply-tokens', given.replyTokens)),
     }),
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (error.syscall !== 'listen') throw error;
+    throw new Error(
+      `cannot listen on ${given.host}:${port}: the port is taken or the address is not this machine's; choose another with --port or --host`,
+      { cause: error },
+    );
   });
   process.stdout.write(`listening on ${engine.url}\n`);
   return engine;

@@ -109,6 +109,19 @@ describe('serve', () => {
     expect(await served.exit).toBe(0);
   });
 
+  test('a shard that dies while it loads ends it with one line and exit code 1', async () => {
+    const served = serve('http://127.0.0.1:1', '--shard-heap-mb', '8', '--log-level', 'silent');
+    expect(await served.exit).toBe(1);
+    expect(served.stdout).toBe('');
+    expect(served.stderr).toMatch(/rollout-gateway: Cannot start shard 0: its thread ended 3 times .*shard\.heapMb is 8, .*\n$/);
+  });
+
+  test('a family that is not known ends it with all names and exit code 2', async () => {
+    const served = serve('http://127.0.0.1:1', '--family', 'foo', '--log-level', 'silent');
+    expect(await served.exit).toBe(2);
+    expect(served.stderr).toMatch(/^rollout-gateway: Cannot use family "foo": it must be one of .*hermes.*\n$/);
+  });
+
   test('a model directory that is not there ends it with one line and exit code 1', async () => {
     const served = serve('http://127.0.0.1:1', '--model', 'no/such/model', '--log-level', 'silent');
     expect(await served.exit).toBe(1);

@@ -49,6 +49,13 @@ describe('sim-engine', () => {
     expect((failure as Error).message).toContain(words);
   });
 
+  it('says of a taken port what to do', async () => {
+    const engine = await runSimEngine(DEFAULTS);
+    const again = runSimEngine({ ...DEFAULTS, port: String(engine.port) });
+    await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1:${engine.port}: the port is taken`);
+    await engine.close();
+  });
+
   it('says of every option what it is for', () => {
     for (const option of SIM_ENGINE_OPTIONS) expect(option.description.length).toBeGreaterThan(10);
     expect(faultRule('slow')).toEqual({ kind: 'slow' });

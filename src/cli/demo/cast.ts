@@ -43,7 +43,8 @@ const research: Lead = async (clients, tally, stream, number) => {
   await clients.talk(
     {
       system: SYSTEM,
-      prompt: `Research this: ${TOPICS[number % TOPICS.length]}. Number ${number}.`,
+      // A topic of its own, so that no two prompts are equal: replies to equal prompts depend on which comes first.
+      prompt: `Research this: ${TOPICS[Math.floor(number / LEADS.length) % TOPICS.length]}, entry ${number}.`,
       tools: RESEARCH_TOOLS,
       run: (_name, args) => clients.talk(helper(String(args.question)), tally),
       stream,
