@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Flow, plan, startFlow } from '../support/flow.js';
+import { type Flow, plan, startFlow, until } from '../support/flow.js';
 
 describe('sessions over HTTP', () => {
   let flow: Flow;
   beforeAll(async () => {
-    flow = await startFlow({ settings: { traces: { leaseMs: 300 } } });
+    flow = await startFlow({
+      sim: { faults: [{ kind: 'slow', ms: 500, prompt: 'slow' }] },
+      settings: { traces: { leaseMs: 300 } },
+    });
   });
   afterAll(() => flow.close());
 
@@ -49,6 +52,50 @@ describe('sessions over HTTP', () => {
     expect((await trainer('POST', '/sessions', { session_id: 'run/1: ü' })).status).toBe(201);
     expect((await ask(api_key)).status).toBe(200);
     expect((await trainer('DELETE', path)).status).toBe(200);
+  });
+
+  test('rewards of turns and rows that are not there are refused, and nothing of the call is applied', async () => {
+    await ask('rewarded');
+    const wrong = { reward: 1, metadata: { judge: 'x' }, turn_rewards: { t0: 1, t9: 1 }, row_rewards: [1, 2] };
+    const refused = await trainer('POST', '/sessions/rewarded/finish', wrong);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          code: 'invalid_request',
+          message: expect.stringMatching(/`turn_rewards` names t9, the session has the turns t0; `row_rewards` has 2 entries, .* has 1\b/),
+        },
+      },
+    ]);
+    expect(await json(trainer('GET', '/sessions/rewarded'))).toMatchObject({ state: 'open' });
+    expect((await ask('rewarded', 'and')).status).toBe(200);
+    const rows = await json(trainer('POST', '/sessions/rewarded/finish', { turn_rewards: { t0: 0.5 } }));
+    expect(rows).toMatchObject({
+      traces: [
+        { reward: null, metadata: {} },
+        { reward: null, metadata: {} },
+      ],
+    });
+    expect((await trainer('POST', '/sessions/rewarded/finish', wrong)).status).toBe(400);
+    const again = await json(trainer('POST', '/sessions/rewarded/finish', { row_rewards: [1, null], ack: true }));
+    expect(again).toMatchObject({
+      traces: [
+        { reward: 1, metadata: {} },
+        { reward: null, metadata: {} },
+      ],
+    });
+  });
+
+  test('rewards that turn out wrong when the running turns have ended leave the session finished without any', async () => {
+    const running = ask('late', plan({ text: 'slow' }));
+    await until(async () => (await (await trainer('GET', '/sessions/late')).text()).includes('"running_turns":1'), 'a turn runs');
+    const refused = await trainer('POST', '/sessions/late/finish', { reward: 1, turn_rewards: { t7: 1 } });
+    expect((await running).status).toBe(200);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { message: expect.stringMatching(/names t7,.*The session is finished\.$/) } },
+    ]);
+    expect(await json(trainer('POST', '/sessions/late/finish', { ack: true }))).toMatchObject({ traces: [{ reward: null }] });
   });
 
   test('a lease that is not acknowledged comes again, in every encoding', async () => {
