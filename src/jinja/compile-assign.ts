@@ -1,12 +1,12 @@
 import { compileExpression } from './compile-expression.js';
 import { compileVariable } from './compile-variable.js';
 import { type Execute, NORMAL, type Store } from './flow.js';
-import { unpack } from './globals.js';
 import { Namespace } from './namespace.js';
 import type { Expression, Node, Statement } from './nodes.js';
 import { children } from './nodes.js';
 import { raise } from './python-error.js';
 import type { Scope } from './scope.js';
+import { unpack } from './unpack.js';
 
 /** Stores a value in a target. At the template's own level macros and blocks see it too. */
 export function compileStore(target: Expression, scope: Scope): Store {

@@ -14,6 +14,7 @@ import { codePoints, PY_SPACE, replace, splitLines } from './text-tools.js';
 import { toJson } from './tojson.js';
 import { truthy } from './truth.js';
 import { typeName } from './type-names.js';
+import { unpack } from './unpack.js';
 import { urlize } from './urlize.js';
 import { dictEntries, isDict, isStr, Markup, makeDict, strText, Tuple, Undefined } from './values.js';
 import { wrapText } from './word-wrap.js';
@@ -71,13 +72,13 @@ function urlEncode(value: Value): string {
   const isIterable =
     Array.isArray(value) || value instanceof Map || (value !== null && typeof value === 'object' && !(value instanceof JsonFloat));
   if (!isIterable) return percentEncode(value, false);
-  const pairs = isDict(value) ? dictEntries(value) : [...each(value)].map((pair) => [...each(pair)]);
-  return [...pairs]
-    .map((pair) => {
-      if (pair.length !== 2) valueError(`${pair.length < 2 ? 'not enough' : 'too many'} values to unpack (expected 2)`);
-      return `${percentEncode(pair[0]!, true)}=${percentEncode(pair[1]!, true)}`;
-    })
-    .join('&');
+  const parts: string[] = [];
+  const add = (key: Value, member: Value): void => {
+    parts.push(`${percentEncode(key, true)}=${percentEncode(member, true)}`);
+  };
+  if (isDict(value)) for (const [key, member] of dictEntries(value)) add(key, member);
+  else for (const pair of each(value)) add(...(unpack(pair, 2) as [Value, Value]));
+  return parts.join('&');
 }
 
 function xmlAttributes([value, autospace = true]: readonly (Value | undefined)[]): string {

@@ -1,5 +1,5 @@
 import { bind, positional } from './arguments.js';
-import { each, iterate, Range } from './iterate.js';
+import { each, Range } from './iterate.js';
 import { Namespace } from './namespace.js';
 import { intOf } from './numbers.js';
 import { Callable, type Kwargs, NativeFunction, PyObject, type StrDict, type Value } from './object.js';
@@ -154,20 +154,4 @@ export function callValue(callee: Value, args: readonly Value[], kwargs: Kwargs)
   if (callee instanceof Callable) return callee.call(args, kwargs);
   if (callee instanceof Undefined) callee.fail();
   typeError(`'${typeName(callee)}' object is not callable`);
-}
-
-/** The values of a target with `count` parts. */
-export function unpack(value: Value, count: number): Value[] {
-  if (value === null || (typeof value !== 'string' && typeof value !== 'object'))
-    typeError(`cannot unpack non-iterable ${typeName(value)} object`);
-  const iterator = iterate(value);
-  const parts: Value[] = [];
-  while (parts.length <= count) {
-    const step = iterator.next();
-    if (step.done) break;
-    parts.push(step.value);
-  }
-  if (parts.length > count) valueError(`too many values to unpack (expected ${count})`);
-  if (parts.length < count) valueError(`not enough values to unpack (expected ${count}, got ${parts.length})`);
-  return parts;
 }

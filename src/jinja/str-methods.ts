@@ -141,8 +141,8 @@ export const STR_METHODS: ReadonlyMap<string, StrMethod> = new Map<string, StrMe
     'replace',
     (self, args, kwargs) => {
       positional('replace', 2, 3, args, kwargs);
-      const count = args[2] === undefined ? -1 : indexOf(args[2]);
-      return checkedText(replace(self, textArgument('replace', args[0]), textArgument('replace', args[1]), count));
+      const [old, replacement] = [textArgument('replace', args[0]), textArgument('replace', args[1])];
+      return checkedText(replace(self, old, replacement, args[2] === undefined ? -1 : indexOf(args[2])));
     },
   ],
   [

@@ -72,7 +72,7 @@ function actualOf({ template, context }: Case): Outcome {
 
 /** Texts with an address in memory, and what a bound of ours or of the oracle's stops, cannot be compared. */
 const comparable = (expected: Outcome, actual: Outcome): boolean =>
-  !/0x[0-9a-f]{6,}/.test(expected.text ?? '') &&
+  !/0x[0-9a-f]{6,}/i.test(expected.text ?? '') &&
   !['MemoryError', 'RecursionError'].includes(expected.error ?? '') &&
   actual.error !== 'LimitExceeded';
 
