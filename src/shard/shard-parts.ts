@@ -86,10 +86,12 @@ export function openParts(
   const desk = new TrainerDesk({ store, context });
   const parts = { context, requests, store, desk, counted: engine.counts() };
   // Windows and counts move with every turn; the front shows them and need not follow each.
-  let telling: NodeJS.Timeout | null = null;
+  let isTelling = false;
   engine.onChange(() => {
-    telling ??= setTimeout(() => {
-      telling = null;
+    if (isTelling) return;
+    isTelling = true;
+    setTimeout(() => {
+      isTelling = false;
       send({ kind: 'engines', engines: engine.states() });
       send({ kind: 'ready', model: servedModel(context) });
     }, TELL_MS);

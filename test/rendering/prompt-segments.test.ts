@@ -17,8 +17,8 @@ test('promptSegments tells template, tool and user apart, and covers every id on
   const segments = promptSegments(ids, messages, tokenizer);
   expect(segments.map(({ kind }) => kind)).toEqual(['template', 'tool', 'template', 'user', 'template']);
   expect(segments.reduce((sum, { length }) => sum + length, 0)).toBe(ids.length);
-  let at = 0;
-  const texts = segments.map(({ length }) => tokenizer.decode(ids.subarray(at, (at += length))));
+  const starts = segments.map((_, n) => segments.slice(0, n).reduce((sum, { length }) => sum + length, 0));
+  const texts = segments.map(({ length }, n) => tokenizer.decode(ids.subarray(starts[n], starts[n]! + length)));
   expect(texts[1]).toContain('sunny ☀️');
   expect(texts[3]).toContain('and then?');
   expect(texts[1]).not.toContain('<|im_end|>');
