@@ -87,12 +87,18 @@ export class Sessions {
     const untilMs = Date.now() + waitMs;
     for (;;) {
       const sessions: FinishedSession[] = [];
+      // A lease begins when rows are given, not when they were asked for.
+      const expiresAtMs = Date.now() + this.settings.traces.leaseMs;
       for (let shard = 0; shard < this.link.shardCount && sessions.length < call.max; shard += 1) {
-        const answer = await this.link.trainer(shard, { ...call, max: call.max - sessions.length });
-        if (answer.kind === 'error') throw new GatewayError(answer.error.code, answer.error.message);
+        const answer = await this.link.trainer(shard, { ...call, expiresAtMs, max: call.max - sessions.length });
+        if (answer.kind === 'error') {
+          // A shard that is being replaced has no rows; what others have given is under a lease already.
+          if (answer.error.code === 'overloaded' || answer.error.code === 'session_lost') continue;
+          throw new GatewayError(answer.error.code, answer.error.message);
+        }
         if (answer.kind === 'traces') sessions.push(...answer.sessions.map(decodeSession));
       }
-      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at: call.expiresAtMs / 1000, sessions };
+      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at: expiresAtMs / 1000, sessions };
       if (Date.now() >= untilMs) return { lease_id: null, expires_at: null, sessions: [] };
       await this.#finished(untilMs - Date.now());
     }
