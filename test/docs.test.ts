@@ -6,12 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SETTINGS } from '../src/config.js';
 import { loadSettings } from '../src/config-load.js';
 import { ERRORS } from '../src/errors.js';
+import { FAMILIES } from '../src/families/registry.js';
 import { matchRoute } from '../src/front/routes.js';
 import type { SimEngine } from '../src/sim/engine-server.js';
 import { SIM_MODEL_DIR } from '../src/sim/model-dir.js';
 import { METRICS, wireName } from '../src/telemetry/metric-catalogue.js';
 import { CreateBody, FinishBody } from '../src/trainer/bodies.js';
-import { startSim } from './support/flow.js';
+import { startFlow, startSim } from './support/flow.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const agents = readFileSync('AGENTS.md', 'utf8');
@@ -127,6 +128,11 @@ describe('lists are whole:', () => {
     expect([...new Set(codes)].sort()).toEqual(Object.keys(ERRORS).sort());
   });
 
+  test('every family is named, and no other', () => {
+    const [, names] = /`--family` names a grammar instead \(([^)]*)\)/.exec(readme)!;
+    expect(names!.split(', ')).toEqual(FAMILIES.map(({ name }) => name));
+  });
+
   test('every metric is named, and no other', () => {
     const table = between('<!-- metrics -->', '<!-- end of metrics -->');
     const listed = codesIn(table).map((name) => `rollout_gateway_${name}`);
@@ -167,14 +173,23 @@ describe('examples', () => {
 
   /** Longer than a slow machine needs; a program that hangs is ended before its test is. */
   const PLAY_MS = 90_000;
-  const play = async (path: string): Promise<string> => {
-    const env = { ...process.env, ENGINE_URL: sim.url, MODEL_DIR: SIM_MODEL_DIR };
+  const play = async (path: string, variables: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const env = { ...process.env, ...variables, ENGINE_URL: sim.url, MODEL_DIR: SIM_MODEL_DIR };
     return (await run(process.execPath, [path], { env, timeout: 60_000 })).stdout;
   };
 
   test('stand in the README as they are', () => {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/readme-examples.mjs', '--check'], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
+  });
+
+  test('the first rollout', async () => {
+    const flow = await startFlow();
+    try {
+      expect(await play('examples/first-rollout.mjs', { GATEWAY_URL: flow.url })).toBe(/^reward 1: .*$/m.exec(readme)![0].concat('\n'));
+    } finally {
+      await flow.close();
+    }
   });
 
   test('the gateway in process', async () => {

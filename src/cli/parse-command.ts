@@ -22,7 +22,10 @@ interface ParseOptions {
 export const define = (command: Command, host: CommandHost): void => {
   command
     .argument('[file]', 'file with the reply’s text as sampled, special tokens kept; - or nothing for stdin')
-    .option('--batch', 'NDJSON requests on stdin, NDJSON answers on stdout')
+    .option(
+      '--batch',
+      'NDJSON requests on stdin, {"id","text"|"ids","chat_template"|"template_file"?,"tools"?,"prompt_tail"?,"stop_tokens"?}, NDJSON answers on stdout',
+    )
     .option('--ids', 'the file holds token ids instead, parted by commas or spaces')
     .option('--prompt-tail <text>', 'the end of the prompt, which decides whether reasoning is open')
     .option('--tools <file>', 'JSON file with the list of tools')

@@ -24,7 +24,10 @@ const SETTING_NAMES = ['model', 'templateInput', 'templateKwargs', 'family', 're
 
 export const define = (command: Command, host: CommandHost): void => {
   command
-    .option('--batch', 'NDJSON requests on stdin, NDJSON answers on stdout: the bare template step')
+    .option(
+      '--batch',
+      'NDJSON requests on stdin, {"id","chat_template"|"template_file","context","now"?}, NDJSON answers on stdout: the bare template step',
+    )
     .option('--messages <file>', 'JSON file with a list of messages or a whole request, - for stdin')
     .addOption(
       new Option('--protocol <name>', 'dialect of the messages').choices(['openai-chat', 'anthropic-messages']).default('openai-chat'),

@@ -16,7 +16,7 @@ export const define = (command: Command, host: CommandHost): void => {
   command
     .argument('[text]', 'the text; from stdin where absent')
     .option('--batch', 'NDJSON requests on stdin, {"id","text"} or {"id","ids"}, NDJSON answers on stdout')
-    .option('--ids', 'the text is token ids, parted by commas or spaces: decode them');
+    .option('--ids', 'the text is token ids, parted by commas or spaces: show each one’s text and the whole');
   addSettingOptions(command, ['model']);
   command.action(async (text: string | undefined, options: TokenizeOptions) => {
     const settings = settingsOf(command, host.env);

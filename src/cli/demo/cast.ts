@@ -26,7 +26,7 @@ const compact: Lead = async (clients, tally, stream, number) => {
 
 const weather: Lead = async (clients, tally, stream, number) => {
   const [a, b, c] = [0, 1, 2].map((i) => CITIES[(number + i) % CITIES.length]);
-  const prompt = `What is the weather in ${a}, ${b} and ${c}?`;
+  const prompt = `What is the weather in ${a}, ${b} and ${c}? This is question ${number}.`;
   await clients.talk({ system: SYSTEM, prompt, tools: WEATHER_TOOLS, run: weatherBox, stream, compactAfter: 0 }, tally);
 };
 
