@@ -1,4 +1,5 @@
-// Rendering a history of 400 messages with 80 tools: our evaluator beside jinja2 in Python on the same templates, warm, and compiling.
+// Rendering a history of 400 messages with 80 tools: our evaluator beside jinja2 in Python and the runtime of @huggingface/jinja (which
+// gives other texts) on the same templates, warm, and compiling.
 // usage: npm run build && node bench/micro/render-jinja.mjs [TEMPLATE_FOLDER]      DIST names another folder of compiled files
 // The ten largest templates of the folder are taken (default: the template matrix beside the repository). Python comes from
 // `node scripts/oracle-venv.mjs`; without it only our times are printed.
@@ -6,6 +7,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Template } from '@huggingface/jinja';
 import { history } from './agent-history.mjs';
 
 const dist = new URL(process.env.DIST ?? '../../dist/', import.meta.url);
@@ -102,9 +104,26 @@ function ourTimes(name) {
   }
 }
 
+/** `-` where the package refuses the template or the history. */
+function packageTime(name) {
+  try {
+    const template = new Template(readFileSync(path.join(folder, name)).toString('utf8'));
+    const plain = JSON.parse(contextText);
+    const times = [];
+    for (let pass = 0; pass < 5; pass++) {
+      const begin = performance.now();
+      template.render(plain);
+      times.push(performance.now() - begin);
+    }
+    return median(times).toFixed(1);
+  } catch {
+    return '-';
+  }
+}
+
 const theirs = pythonTimes();
 const logs = [];
-console.log('template                             ours ms  jinja2 ms  ratio  compile ms (first, warm, jinja2)  characters');
+console.log('template                             ours ms  jinja2 ms  ratio  package ms  compile ms (first, warm, jinja2)  characters');
 for (const [index, name] of largest.entries()) {
   const ours = ourTimes(name);
   const python = theirs?.[index];
@@ -117,7 +136,7 @@ for (const [index, name] of largest.entries()) {
   if (python) logs.push(Math.log(ratio));
   const compile = `${ours.compile.toFixed(1)}, ${ours.compileWarm.toFixed(1)}, ${python?.compile.toFixed(1) ?? '-'}`;
   console.log(
-    `${label} ${ours.ms.toFixed(1).padStart(7)} ${(python?.ms.toFixed(1) ?? '-').padStart(10)} ${ratio.toFixed(2).padStart(6)}  ${compile.padStart(32)}  ${ours.length}`,
+    `${label} ${ours.ms.toFixed(1).padStart(7)} ${(python?.ms.toFixed(1) ?? '-').padStart(10)} ${ratio.toFixed(2).padStart(6)}  ${packageTime(name).padStart(10)}  ${compile.padStart(32)}  ${ours.length}`,
   );
 }
 if (logs.length > 0)
