@@ -86,13 +86,6 @@ export const ERRORS = {
     ...entry(415, 'invalid_request_error', 'invalid_request_error', false, 'The body’s `content-encoding` is not known.'),
     anthropicStatus: 400,
   },
-  client_gone: entry(
-    499,
-    'invalid_request_error',
-    'invalid_request_error',
-    false,
-    'The client closed the connection; the turn was discarded. Never sent.',
-  ),
   engine_failed: entry(500, 'server_error', 'api_error', true, 'The engine failed and the retries are spent.'),
   engine_invalid_answer: entry(
     500,

@@ -4,8 +4,9 @@ import { checkServable, loadSecrets, resolveSettings, type Secrets } from './con
 import { GatewayError } from './errors.js';
 import { type RunningFront, startFront } from './front/server.js';
 import { Sessions } from './sessions.js';
+import type { SessionOutline } from './shard/session-outlines.js';
 import { ShardPool } from './shard/shard-pool.js';
-import { createLog, type Log } from './telemetry/log.js';
+import { createLog, type Log, sessionTag } from './telemetry/log.js';
 import { createMetrics, type Metrics } from './telemetry/metrics.js';
 
 export type { TraceRecord, TraceSummary } from './canonical/trace.js';
@@ -119,12 +120,34 @@ export class RolloutGateway {
   async close(): Promise<void> {
     await this.#front?.close();
     this.#front = null;
+    if (this.#shards !== null) reportUnfetched(this.#shards.unfetched, this.#log);
     await this.#shards?.close();
     this.#metrics.stop();
   }
 
   /** Ends one shard's thread as a crash would; only with `test.faults`. */
-  crashShard(shard: number, how: 'throw' | 'exit' | 'hang'): void {
+  crashShard(shard: number, how: 'throw' | 'exit' | 'hang' | 'heap'): void {
     this.#shards?.crash(shard, how);
   }
+}
+
+/** Sessions named one by one in the log at exit; the line has the sums of all. */
+const NAMED_AT_EXIT = 100;
+
+/** What ends with the process: rows that no trainer has acknowledged, and sessions that were not finished. */
+function reportUnfetched(left: readonly SessionOutline[], log: Log): void {
+  const told = left.filter(({ turns }) => turns > 0);
+  if (told.length === 0) return;
+  log.warn(
+    {
+      finished: told.filter(({ state }) => state === 'finished').length,
+      open: told.filter(({ state }) => state === 'open').length,
+      turns: told.reduce((sum, { turns }) => sum + turns, 0),
+      tokens: told.reduce((sum, { tokens }) => sum + tokens, 0),
+      sessions: told
+        .slice(0, NAMED_AT_EXIT)
+        .map(({ sessionId, state, turns, tokens, rolloutId }) => ({ session: sessionTag(sessionId), state, turns, tokens, rolloutId })),
+    },
+    'rows end with the process: no trainer acknowledged them',
+  );
 }

@@ -1,7 +1,7 @@
 import type { Call, Front } from './front.js';
 import { refuse } from './refusal.js';
 
-const KINDS = ['throw', 'exit', 'hang'] as const;
+const KINDS = ['throw', 'exit', 'hang', 'heap'] as const;
 
 /** Crashes a shard on purpose, where `test.faults` allows it; elsewhere the path does not exist. */
 export const plantFault = (front: Front, { exchange, dialect, head, id }: Call): void => {

@@ -20,6 +20,7 @@ const WHITESPACE = ' \n';
 export class CallAnswer {
   readonly #gone = new AbortController();
   #head = false;
+  #isStream = false;
   #done = false;
   #heartbeat: NodeJS.Timeout | null = null;
   #settle: ((delivered: boolean) => void) | null = null;
@@ -58,6 +59,7 @@ export class CallAnswer {
 
   /** Sends an SSE head and the first events at once, then heartbeats until more is said. */
   openStream(events: string): void {
+    this.#isStream = true;
     this.#sendHead(SSE_HEADERS, events);
     this.#beat(this.heartbeat.streamMs, this.protocol.heartbeat);
   }
@@ -81,11 +83,11 @@ export class CallAnswer {
   }
 
   /** A refusal or failure in the caller's dialect; once a head is out, an error event, or a closed socket for JSON. */
-  fail(error: ErrorValue, streaming: boolean): void {
+  fail(error: ErrorValue): void {
     if (this.#done) return;
     this.#stop();
     this.#done = true;
-    if (this.#head && !streaming) {
+    if (this.#head && !this.#isStream) {
       this.send({ kind: 'cut', id: this.id }, null);
       return;
     }
@@ -98,6 +100,14 @@ export class CallAnswer {
     const body = TEXT.encode(text);
     const headers = errorHeaders(error, this.requestId);
     this.send({ kind: 'answer', id: this.id, status, headers, body }, body.buffer);
+  }
+
+  /** Fails the call although its client is there, and lets its work go as if the client had left. A reply on its way goes on. */
+  abandon(error: ErrorValue): void {
+    if (this.#done) return;
+    this.fail(error);
+    this.#settle?.(false);
+    this.#gone.abort();
   }
 
   #sendHead(headers: Headers, first: string): void {

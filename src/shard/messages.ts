@@ -19,9 +19,10 @@ export type ToShard =
   | { readonly kind: 'metrics'; readonly id: number }
   /** `slot` is the counter of an added replica, the same in every shard. */
   | { readonly kind: 'order'; readonly id: number; readonly order: EngineOrder; readonly slot: number }
+  /** The process is stopping: calls that are not answered after so many milliseconds fail with `shutting_down`. */
   | { readonly kind: 'drain'; readonly deadlineMs: number }
   /** A planted fault for tests; refused unless `test.faults` is set. */
-  | { readonly kind: 'crash'; readonly how: 'throw' | 'exit' | 'hang' };
+  | { readonly kind: 'crash'; readonly how: 'throw' | 'exit' | 'hang' | 'heap' };
 
 export interface AgentCall {
   readonly kind: 'agent';

@@ -4,12 +4,21 @@ import type { FromShard } from './messages.js';
 /** Collects what a shard says in one tick and posts it as one array. */
 export class Outbox {
   #messages: FromShard[] = [];
+  #isMute = false;
   #transfers: Transferable[] = [];
 
   constructor(private readonly port: MessagePort) {}
 
+  /** Says nothing more: what a dying shard would say of its calls is not so. */
+  mute(): void {
+    this.#isMute = true;
+    this.#messages = [];
+    this.#transfers = [];
+  }
+
   /** Buffers in `transfers` must not be read afterwards. */
   send(message: FromShard, transfers: readonly ArrayBufferLike[]): void {
+    if (this.#isMute) return;
     if (this.#messages.length === 0) queueMicrotask(() => this.#flush());
     this.#messages.push(message);
     for (const buffer of transfers) if (buffer instanceof ArrayBuffer) this.#transfers.push(buffer);
@@ -20,6 +29,6 @@ export class Outbox {
     const transfers = this.#transfers;
     this.#messages = [];
     this.#transfers = [];
-    this.port.postMessage(messages, transfers);
+    if (messages.length > 0) this.port.postMessage(messages, transfers);
   }
 }

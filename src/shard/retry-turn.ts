@@ -27,7 +27,7 @@ export async function retryTurn(turn: TurnCall, pending: PendingTurn): Promise<v
   await running?.sampled;
   const reply = session.replies.get(pending);
   if (reply === undefined) {
-    answer.fail({ code: 'engine_failed', message: 'The turn that this retry joined failed; try again.' }, request.stream);
+    answer.fail({ code: 'engine_failed', message: 'The turn that this retry joined failed; try again.' });
     return;
   }
   answer.finish(request.stream ? protocol.finishStream(request, reply) : protocol.formatReply(request, reply));

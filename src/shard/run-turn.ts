@@ -82,7 +82,7 @@ async function sampleAndAnswer(
       context.metrics.tokensTotal.inc({ kind: 'sampled' }, tokens);
       discardTurn(turn, pending, reason, tokens);
       countTurn(turn, reason);
-      answer.fail(failureValue(outcome.failure, session), request.stream);
+      answer.fail(failureValue(outcome.failure, session));
       return;
     }
     const { result } = outcome;
@@ -91,14 +91,14 @@ async function sampleAndAnswer(
     if (result.finish.kind === 'abort') {
       discardTurn(turn, pending, session.state === 'open' ? 'client_gone' : 'session_closed', result.outputIds.length);
       countTurn(turn, 'aborted');
-      answer.fail(ENDED, request.stream);
+      answer.fail(ENDED);
       return;
     }
     const formed = formReply(turn, pending, prepared.built.textEnd, promptIds, sampling, result, outcome);
     if (!pending.finish(formed.sampled)) {
       countDiscarded(context, 'session_closed', result.outputIds.length);
       countTurn(turn, 'session_closed');
-      answer.fail(ENDED, request.stream);
+      answer.fail(ENDED);
       return;
     }
     session.replies.set(pending, formed.reply);
@@ -174,7 +174,8 @@ function failureValue(failure: EngineFailure, session: Session): ErrorValue {
     case 'invalid_answer':
       return { code: 'engine_invalid_answer', message };
     case 'cancelled':
-      return { code: 'client_gone', message };
+      // The client is there and so is the session: the engine's connections were closed.
+      return { code: 'shutting_down', message };
     case 'transient':
     case 'down':
     case 'bad_request':

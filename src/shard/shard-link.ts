@@ -44,7 +44,7 @@ export interface ShardLink {
   /** A session that is closed or lost is answered without a shard: its error, else `null`. */
   closedError(sessionKey: string): ErrorValue | null;
   /** Plants a fault for tests; the front offers it only with `test.faults`. */
-  crash(shard: number, how: 'throw' | 'exit' | 'hang'): void;
+  crash(shard: number, how: 'throw' | 'exit' | 'hang' | 'heap'): void;
   /** Lets running calls finish until the deadline, then their clients get `shutting_down`. */
   drain(deadlineMs: number): Promise<void>;
   close(): Promise<void>;

@@ -37,6 +37,8 @@ interface OpenCall {
 
 const NO_WORK: EngineWork = { calls: 0, waiting: 0, running: [] };
 const METRICS_WAIT_MS = 2000;
+/** After a drain, time for the shards to refuse what is left, each call in its dialect. */
+const REFUSING_MS = 1000;
 
 /** All shards, and which session lives, is closed or was lost where. Lives on the front's thread. */
 export class ShardPool implements ShardLink {
@@ -226,13 +228,13 @@ export class ShardPool implements ShardLink {
   }
 
   async drain(deadlineMs: number): Promise<void> {
-    const untilMs = Date.now() + deadlineMs;
+    const untilMs = Date.now() + deadlineMs + REFUSING_MS;
     for (const seat of this.#seats) seat.host.send({ kind: 'drain', deadlineMs });
     while (this.#calls.size > 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   /** Plants a fault; only with `test.faults`. */
-  crash(shard: number, how: 'throw' | 'exit' | 'hang'): void {
+  crash(shard: number, how: 'throw' | 'exit' | 'hang' | 'heap'): void {
     if (this.options.settings.test.faults) this.#seatOf(shard).host.send({ kind: 'crash', how });
   }
 

@@ -1,5 +1,4 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { TurnRequest } from '../canonical/turn.js';
 import { type ErrorValue, GatewayError } from '../errors.js';
 import { formatTokenCount } from '../protocols/anthropic-messages.js';
 import type { Protocol } from '../protocols/protocol.js';
@@ -32,6 +31,7 @@ export class Shard {
   readonly #log: Log;
   readonly #protocols: Protocols;
   #parts: ShardParts | null = null;
+  #drainEnd: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly start: ShardStart,
@@ -72,7 +72,9 @@ export class Shard {
     try {
       await over;
     } finally {
+      this.#outbox.mute();
       clearInterval(sweep);
+      clearTimeout(this.#drainEnd);
       this.#metrics.stop();
       await parts.context.engine.close();
     }
@@ -125,6 +127,9 @@ export class Shard {
         return;
       }
       case 'drain':
+        this.#drainEnd = setTimeout(() => {
+          for (const answer of [...this.#answers.values()]) answer.abandon(SHUTTING_DOWN);
+        }, message.deadlineMs);
         return;
       case 'crash':
         if (this.start.settings.test.faults) plantFault(message.how);
@@ -134,32 +139,30 @@ export class Shard {
 
   #agent(call: AgentCall): void {
     const protocol = this.#protocols[call.protocol];
-    const answer = new CallAnswer(call.id, call.requestId, protocol, this.start.settings.heartbeat, (message, transfer) =>
-      this.#send(message, transfer === null ? [] : [transfer]),
-    );
+    const answer = new CallAnswer(call.id, call.requestId, protocol, this.start.settings.heartbeat, (message, transfer) => {
+      // Of a call that is cut off nothing more is heard.
+      if (message.kind === 'cut') this.#answers.delete(call.id);
+      this.#send(message, transfer === null ? [] : [transfer]);
+    });
     this.#answers.set(call.id, answer);
-    let streaming = false;
-    this.#serve(call, protocol, answer, (request) => {
-      streaming = request.stream;
-    }).catch((error: unknown) => {
+    this.#serve(call, protocol, answer).catch((error: unknown) => {
       if (error instanceof GatewayError) {
         this.#metrics.turnsTotal.inc({ protocol: call.protocol, outcome: 'refused' });
-        answer.fail(error.toValue(), streaming);
+        answer.fail(error.toValue());
         return;
       }
       this.#log.error({ session: sessionTag(call.sessionKey), request: call.requestId, ...errorFields(error) }, 'a call failed');
-      answer.fail(INTERNAL, streaming);
+      answer.fail(INTERNAL);
     });
   }
 
-  async #serve(call: AgentCall, protocol: Protocol, answer: CallAnswer, seen: (request: TurnRequest) => void): Promise<void> {
+  async #serve(call: AgentCall, protocol: Protocol, answer: CallAnswer): Promise<void> {
     const parts = this.#parts;
     if (parts === null) throw new GatewayError('overloaded', 'The gateway is still loading the model: try again.');
     const { context, requests, store } = parts;
     const startedMs = performance.now();
     const { request: asked, digest, keep } = requests.read(call, protocol);
     context.metrics.turnStageSeconds.observe({ stage: 'parse' }, (performance.now() - startedMs) / 1000);
-    seen(asked);
     refuseOtherModel(asked.model, context);
     const nowMs = Date.now();
     if (call.operation === 'count_tokens') {
@@ -186,6 +189,11 @@ export class Shard {
 
 const INTERNAL: ErrorValue = { code: 'internal_error', message: 'The gateway failed at this call; its log has the details.' };
 
+const SHUTTING_DOWN: ErrorValue = {
+  code: 'shutting_down',
+  message: 'The gateway stopped before the turn was done; nothing of it was recorded.',
+};
+
 function refuseOtherModel(name: string, { settings, modelName }: ShardContext): void {
   if (settings.models.strict && name !== modelName()) {
     throw new GatewayError('model_not_found', `The model "${name}" is not served here: use "${modelName()}".`);
@@ -200,7 +208,7 @@ function opened(entered: Session | ErrorValue): Session {
   throw new GatewayError(entered.code, entered.message);
 }
 
-function plantFault(how: 'throw' | 'exit' | 'hang'): void {
+function plantFault(how: 'throw' | 'exit' | 'hang' | 'heap'): void {
   switch (how) {
     case 'throw':
       throw new Error('planted fault');
@@ -209,5 +217,7 @@ function plantFault(how: 'throw' | 'exit' | 'hang'): void {
       return;
     case 'hang':
       for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+    case 'heap':
+      for (const held: number[][] = []; ; ) held.push(Array.from({ length: 10_000 }, (_, number) => number + 0.5));
   }
 }

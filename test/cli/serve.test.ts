@@ -109,6 +109,33 @@ describe('serve', () => {
     expect(await served.exit).toBe(0);
   });
 
+  test('says at its end which rows nobody has acknowledged, without their keys', async () => {
+    const engine = await startSimEngine();
+    engines.push(engine);
+    const served = serve(engine.url);
+    const url = await served.url();
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 20_000 }).toBe(200);
+    for (const key of ['secret-open', 'secret-finished', 'secret-fetched']) expect((await turn(url, key)).status).toBe(200);
+    await fetch(`${url}/sessions/secret-finished/finish`, { method: 'POST', body: '{}' });
+    await (await fetch(`${url}/sessions/secret-fetched/finish`, { method: 'POST', body: '{"ack":true}' })).text();
+    await expect.poll(async () => (await fetch(`${url}/sessions/secret-fetched`)).status).toBe(404);
+    served.child.kill('SIGTERM');
+    expect(await served.exit).toBe(0);
+    const line = served.stderr.split('\n').find((text) => text.includes('no trainer acknowledged'));
+    expect(JSON.parse(line!)).toMatchObject({
+      level: 'warn',
+      finished: 1,
+      open: 1,
+      turns: 2,
+      tokens: 16,
+      sessions: [
+        { state: 'open', turns: 1, tokens: 8 },
+        { state: 'finished', turns: 1, tokens: 8 },
+      ],
+    });
+    expect(served.stderr).not.toContain('secret-');
+  });
+
   test('a shard that dies while it loads ends it with one line and exit code 1', async () => {
     const served = serve('http://127.0.0.1:1', '--shard-heap-mb', '8', '--log-level', 'silent');
     expect(await served.exit).toBe(1);

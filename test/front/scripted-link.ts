@@ -134,7 +134,7 @@ export class ScriptedLink implements ShardLink {
     return this.closed.get(sessionKey) ?? null;
   }
 
-  crash(shard: number, how: 'throw' | 'exit' | 'hang'): void {
+  crash(shard: number, how: 'throw' | 'exit' | 'hang' | 'heap'): void {
     this.crashes.push(`${shard} ${how}`);
   }
 

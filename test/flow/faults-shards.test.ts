@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Flow, plan, startFlow, until } from '../support/flow.js';
+
+const SLOW = { prefillTokensPerS: 1e6, decodeStepMs: 10, decodeStepPerSequenceMs: 0, prefillChunkTokens: 8192 };
+const short = { model: 'm', max_tokens: 20, messages: [{ role: 'user' as const, content: plan({ text: 'a b' }) }] };
+const long = { model: 'm', max_tokens: 4000, messages: [{ role: 'user' as const, content: plan({ text: 'x', ends: false }) }] };
+
+describe('threads and processes that end', () => {
+  const cleanups: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+  const start = async (settings: object): Promise<Flow> => {
+    const flow = await startFlow({ sim: { latency: SLOW }, settings: { test: { faults: true }, ...settings } });
+    cleanups.push(() => flow.close());
+    return flow;
+  };
+  const json = async (path: string): Promise<Record<string, unknown>> => (await (await fetch(path)).json()) as Record<string, unknown>;
+
+  test.each(['throw', 'exit', 'hang', 'heap'] as const)(
+    'a shard that ends by %s: its sessions are told as failed with what is known, its calls end, the others go on',
+    async (how) => {
+      const flow = await start({ shards: 2, shard: { hangMs: 1500, heapMb: 96 } });
+      const { sessions } = flow.gateway;
+      const names = Array.from({ length: 10 }, (_, number) => `${how}-${number}`);
+      for (const id of names) {
+        await sessions.create({ session_id: id, rollout_id: `rollout of ${id}`, group_id: 'g', sample_index: 7 });
+        expect((await flow.post('/v1/chat/completions', id, short)).status).toBe(200);
+      }
+      const done = names.slice(0, 5);
+      for (const id of done) await sessions.finish(id, { reward: 1 });
+      await sessions.finish(names[4]!, { ack: true });
+      const calls = names
+        .slice(5)
+        .flatMap((id) => [
+          flow.post('/v1/chat/completions', id, long),
+          flow
+            .post('/v1/messages', id, { ...long, stream: true })
+            .then(async (reply) => ({ status: reply.status, body: await readToEnd(reply) })),
+        ]);
+      await until(() => flow.sim.core.scheduler.running === 10, 'all turns are sampled');
+      flow.gateway.crashShard(0, how);
+      const listed = async (): Promise<readonly Record<string, unknown>[]> =>
+        ((await json(`${flow.url}/sessions`)).sessions ?? []) as Record<string, unknown>[];
+      await until(
+        async () => (await fetch(`${flow.url}/readyz`)).status === 200 && (await listed()).some(({ state }) => state === 'failed'),
+        'it is replaced',
+      );
+      expect((await fetch(`${flow.url}/healthz`)).status).toBe(200);
+      const failed = (await listed()).filter(({ state }) => state === 'failed');
+      const lost = failed.map(({ session_id }) => session_id as string);
+      expect(lost).not.toContain(names[4]);
+      expect(lost.length).toBeLessThan(names.length - 1);
+      for (const session of failed) {
+        const id = session.session_id as string;
+        const lostState = done.includes(id) ? 'finished' : 'open';
+        expect(session).toMatchObject({
+          error: 'session_lost',
+          lost_state: lostState,
+          turns: 1,
+          rollout_id: `rollout of ${id}`,
+          group_id: 'g',
+          sample_index: 7,
+          tokens: { committed: expect.any(Number) },
+        });
+        expect(await sessions.get(id)).toEqual(session);
+        await expect(sessions.finish(id)).rejects.toMatchObject({ code: 'session_lost' });
+        expect((await flow.post('/v1/messages', id, short)).status).toBe(403);
+      }
+      for (const [at, id] of names.slice(5).entries()) {
+        if (!lost.includes(id)) await sessions.delete(id);
+        const [plain, streamed] = [await (calls[at * 2] as Promise<Response>), await calls[at * 2 + 1]!];
+        expect(plain.status).toBe(403);
+        expect(await plain.text()).toContain(lost.includes(id) ? 'session_lost' : 'session_closed');
+        // A begun stream of a lost shard is cut; one of a deleted session ends with an error event.
+        expect(streamed).toMatchObject({ status: 200, body: expect.not.stringContaining('message_stop') });
+      }
+      for (const id of done.slice(0, 4).filter((id) => !lost.includes(id)))
+        expect((await sessions.finish(id, { ack: true })).traces).toHaveLength(1);
+      for (const id of lost) await sessions.delete(id);
+      expect((await listed()).filter(({ session_id }) => names.includes(session_id as string))).toEqual([]);
+      expect((await flow.post('/v1/chat/completions', lost[0]!, short)).status).toBe(403);
+      await sessions.create({ session_id: lost[0]! });
+      expect((await flow.post('/v1/chat/completions', lost[0]!, short)).status).toBe(200);
+      await until(() => flow.sim.core.scheduler.running === 0, 'the engine works for nobody who is gone');
+    },
+    60_000,
+  );
+
+  test('a stopping gateway lets calls finish, then refuses the rest in their dialects and frees the engine', async () => {
+    const flow = await start({ shutdown: { drainMs: 400 }, heartbeat: { streamMs: 50, bodyMs: 100 } });
+    const finishes = flow.post('/v1/chat/completions', 'ends', short);
+    const chat = flow.post('/v1/chat/completions', 'chat', { ...long, stream: true }).then(readToEnd);
+    const messages = flow.post('/v1/messages', 'messages', { ...long, stream: true }).then(readToEnd);
+    const begun = flow.post('/v1/chat/completions', 'begun', long).then(readToEnd);
+    await until(() => flow.sim.core.scheduler.running >= 3, 'they are sampled');
+    await flow.gateway.close();
+    expect((await finishes).status).toBe(200);
+    expect(await chat).toContain('shutting_down');
+    expect(await messages).toContain('overloaded_error');
+    // White space and nothing else: an error inside a 200 would be read as a reply.
+    expect((await begun).trim()).toBe('the connection was cut');
+    await until(() => flow.sim.core.scheduler.running === 0, 'the engine is free');
+    await flow.gateway.close();
+  });
+});
+
+const readToEnd = async (reply: Response): Promise<string> => {
+  let text = '';
+  try {
+    for await (const chunk of reply.body!) text += Buffer.from(chunk).toString();
+  } catch {
+    text += 'the connection was cut';
+  }
+  return text;
+};
