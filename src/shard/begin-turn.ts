@@ -62,7 +62,7 @@ export async function preparePrompt(
     base: base === null ? null : recorded(base, memories === 'take' ? session.takeMemory(base) : null, model),
   });
   const renderedMs = performance.now();
-  const { text: tail, ids: tailIds, continues } = await encodePrompt(built, base, model);
+  const { ids: tailIds, continues } = await encodePrompt(built, base, model);
   context.metrics.turnStageSeconds.observe({ stage: 'render' }, (renderedMs - startedMs) / 1000);
   context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
   const form = promptForm({ ...built, continues }, base, tailIds);

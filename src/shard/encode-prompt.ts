@@ -10,8 +10,6 @@ const SLICE_MS = 8;
 
 /** What of a prompt was encoded: what stands behind the base's ids, or all of it. */
 export interface EncodedPrompt {
-  /** Without the marks of users' special-token strings. */
-  readonly text: string;
   readonly ids: Int32Array;
   /** Whether the base's ids stand before these. */
   readonly continues: boolean;
@@ -20,24 +18,25 @@ export interface EncodedPrompt {
 /** Encodes what a built prompt leaves to encode, so that base and tail are the ids that the tokenizer gives for the text of both. */
 export async function encodePrompt(built: BuiltPrompt, base: TurnRecord | null, model: LoadedModel): Promise<EncodedPrompt> {
   const { continues, tail, stopText, wholeText } = built;
-  if (base === null || !continues) return { ...(await encode(tail, model)), continues: false };
+  if (base === null || !continues) return { ids: await encode(tail, model), continues: false };
   if (wholeText !== null) {
-    const { text, ids } = await encode(wholeText, model);
+    const ids = await encode(wholeText, model);
     const kept = built.droppedTokens === 0 ? fullIds(base) : fullIds(base).subarray(0, -built.droppedTokens);
-    if (commonPrefix(ids, kept) < kept.length) return { text, ids, continues: false };
-    return { text: text.slice(text.length - tail.length), ids: ids.subarray(kept.length), continues };
+    if (commonPrefix(ids, kept) < kept.length) return { ids, continues: false };
+    return { ids: ids.subarray(kept.length), continues };
   }
   if (stopText !== '') {
-    const { text, ids } = await encode(stopText + tail, model);
-    if (ids[0] === base.sampled.outputIds.at(-1)) return { text: text.slice(stopText.length), ids: ids.subarray(1), continues };
+    const ids = await encode(stopText + tail, model);
+    if (ids[0] === base.sampled.outputIds.at(-1)) return { ids: ids.subarray(1), continues };
   }
-  return { ...(await encode(tail, model)), continues };
+  return { ids: await encode(tail, model), continues };
 }
 
-async function encode(marked: string, { marks, tokenizer }: LoadedModel): Promise<{ readonly text: string; readonly ids: Int32Array }> {
+/** @param marked with the marks of users' special-token strings */
+function encode(marked: string, { marks, tokenizer }: LoadedModel): Int32Array | Promise<Int32Array> {
   const { text, plain } = marks === null ? { text: marked, plain: NO_SPANS } : marks.unmark(marked);
-  if (text.length > SLICED_TEXT_LENGTH) return { text, ids: await tokenizer.encodeInSlices(text, SLICE_MS, plain) };
-  return { text, ids: plain.length === 0 ? tokenizer.encode(text) : tokenizer.encodeWithPlainSpans(text, plain) };
+  if (text.length > SLICED_TEXT_LENGTH) return tokenizer.encodeInSlices(text, SLICE_MS, plain);
+  return plain.length === 0 ? tokenizer.encode(text) : tokenizer.encodeWithPlainSpans(text, plain);
 }
 
 const NO_SPANS: PlainSpans = [];
