@@ -25,10 +25,15 @@ export class Retries {
     }
   }
 
-  /** A turn begun by the same body: one that its client left, else the latest. Discarded turns are not found. */
+  /**
+   * A turn begun by the same body: one that its client left, else the newest. Where that one was given up the retry is of it, and an older
+   * turn, which another call had, is not its answer.
+   */
   find(digest: string): PendingTurn | null {
-    const same = this.#recent.filter((turn) => turn.digest === digest && turn.state !== 'discarded');
-    return same.findLast((turn) => turn.holders === 0 && turn.state !== 'committed') ?? same.at(-1) ?? null;
+    const same = this.#recent.filter((turn) => turn.digest === digest);
+    const left = same.findLast((turn) => turn.holders === 0 && (turn.state === 'running' || turn.state === 'finished'));
+    const newest = same.at(-1);
+    return left ?? (newest?.state === 'discarded' ? null : (newest ?? null));
   }
 
   /** Turns that are neither committed nor discarded. */

@@ -65,6 +65,16 @@ describe('the life of a turn', () => {
     expect(tree.findRetry('body')).toBe(held);
   });
 
+  test('a marked retry of a turn that failed is not answered by an equal one that another call had', () => {
+    const tree = new TrajectoryTree();
+    turn(tree, script());
+    const failed = begin(tree, script());
+    failed.discard('engine_failed');
+    expect(tree.findRetry('body')).toBeNull();
+    const again = begin(tree, script());
+    expect(tree.findRetry('body')).toBe(again);
+  });
+
   test('turns that are over are forgotten beyond the bound, turns in work never', () => {
     const tree = new TrajectoryTree({ retryMemory: 2 });
     const running = begin(tree, script('running'));
