@@ -25,8 +25,8 @@ export async function runTurn(turn: TurnCall, digest: string): Promise<void> {
   const prepared = await preparePrompt(session, request, context, 'take');
   refuseIfOver(session, context);
   const { contextTokens, roomTokens } = turnRoom(session, prepared.promptTokens, context);
-  if (roomTokens < 1) return answerOverflow(turn, prepared, contextTokens);
   if (answer.gone.aborted) return;
+  if (roomTokens < 1) return answerOverflow(turn, prepared, contextTokens);
   const sampling = turnSampling(session, request, roomTokens, context);
   const pending = session.tree.begin({
     located: prepared.located,
