@@ -48,25 +48,37 @@ export class ReferenceRecorder {
 
   /** The history as words. */
   locate(root: string, messages: readonly Message[]): string[] {
+    const places = callPlaces(messages);
     const path = [root];
-    let calls: (readonly [string | null, boolean])[] = [];
-    for (const message of messages) {
-      if (message.role === 'assistant') {
-        path.push(this.#sampled(path, message) ?? canonical(message));
-        calls = message.toolCalls.map((call) => [call.id, false]);
-      } else if (message.role === 'tool') {
-        const place = calls.findIndex(([id, answered]) => !answered && (message.toolCallId === null || message.toolCallId === id));
-        if (place >= 0) calls[place] = [calls[place]![0], true];
-        path.push(`tool ${place} ${message.isError} ${solid(message.content)}`);
-      } else path.push(`${message.role} ${solid(message.content)}`);
-    }
+    for (const i of messages.keys()) path.push(this.#word(path, messages, places, i));
     return path;
+  }
+
+  #word(path: readonly string[], messages: readonly Message[], places: readonly number[], i: number): string {
+    const message = messages[i]!;
+    if (message.role === 'assistant') return this.#sampled(path, messages, places, i) ?? canonical(message);
+    if (message.role === 'tool') return `tool ${places[i]} ${message.isError} ${solid(message.content)}`;
+    return `${message.role} ${solid(message.content)}`;
+  }
+
+  #isKnown(path: readonly string[]): boolean {
+    return this.turns.some((turn) => startsWith([...turn.path, `turn:${turn.id}`], path));
+  }
+
+  /** How many of the messages from `from` on are known below a path. */
+  #reach(above: readonly string[], messages: readonly Message[], places: readonly number[], from: number): number {
+    const path = [...above];
+    let count = 0;
+    for (let i = from; i < Math.min(messages.length, from + LOOKED_AHEAD); i++, count++) {
+      path.push(this.#word(path, messages, places, i));
+      if (!this.#isKnown(path)) break;
+    }
+    return count;
   }
 
   begin(id: string, order: number, path: string[], prompt: readonly number[]): ReferencePending {
     let known = 0;
-    while (known < path.length && this.turns.some((turn) => startsWith([...turn.path, `turn:${turn.id}`], path.slice(0, known + 1))))
-      known++;
+    while (known < path.length && this.#isKnown(path.slice(0, known + 1))) known++;
     const pending = { id, order, path: [...path], known, prompt: [...prompt] };
     this.#open.push(pending);
     return pending;
@@ -132,7 +144,8 @@ export class ReferenceRecorder {
     for (const held of [...this.turns, ...this.#open]) held.path = rename(held.path);
   }
 
-  #sampled(path: readonly string[], echo: AssistantMessage): string | undefined {
+  #sampled(path: readonly string[], messages: readonly Message[], places: readonly number[], at: number): string | undefined {
+    const echo = messages[at] as AssistantMessage;
     const here = this.turns.filter((turn) => same(turn.path, path));
     const issued = here.filter(
       (turn) =>
@@ -141,12 +154,32 @@ export class ReferenceRecorder {
     );
     const [named, ...others] = issued;
     if (named !== undefined && others.length === 0 && fits(echo, named.shown, true)) return `turn:${named.id}`;
-    const exact = here.findLast((turn) => canonical(turn.shown) === canonical(echo));
-    if (exact !== undefined) return `turn:${exact.id}`;
-    const close = here.filter((turn) => fits(echo, turn.shown, false));
+    const exact = here.filter((turn) => canonical(turn.shown) === canonical(echo));
+    const close = here.filter((turn) => !exact.includes(turn) && fits(echo, turn.shown, false));
+    const fitting = [...close, ...exact];
+    if (fitting.length > 1) {
+      const reaches = fitting.map((turn) => this.#reach([...path, `turn:${turn.id}`], messages, places, at + 1));
+      const most = Math.max(...reaches);
+      if (most > 0) return `turn:${fitting[reaches.lastIndexOf(most)]!.id}`;
+    }
+    if (exact.length > 0) return `turn:${exact.at(-1)!.id}`;
     const alike = close.every((turn) => canonical(turn.shown) === canonical(close[0]!.shown));
     return close.length > 0 && alike ? `turn:${close.at(-1)!.id}` : undefined;
   }
+}
+
+const LOOKED_AHEAD = 32;
+
+/** The place of the call that each message answers, -1 where it answers none. */
+function callPlaces(messages: readonly Message[]): number[] {
+  let calls: { readonly id: string | null; answered: boolean }[] = [];
+  return messages.map((message) => {
+    if (message.role === 'assistant') calls = message.toolCalls.map(({ id }) => ({ id, answered: false }));
+    if (message.role !== 'tool') return -1;
+    const place = calls.findIndex(({ id, answered }) => !answered && (message.toolCallId === null || message.toolCallId === id));
+    if (place >= 0) calls[place]!.answered = true;
+    return place;
+  });
 }
 
 function fits(echo: AssistantMessage, shown: AssistantMessage, named: boolean): boolean {
