@@ -36,6 +36,7 @@ export class ChatTemplateRenderer implements Renderer {
 
   renderWithRaw(conversation: Conversation, index: number, rawText: string): string {
     const raw: AssistantMessage = { role: 'assistant', content: rawText, reasoning: null, toolCalls: [] };
+    this.options.input.keepSpecials(raw);
     const messages = conversation.messages.map((message, at) => (at === index ? raw : message));
     return this.#run(conversation, messages, (template, context, now) => template.render(context, { now }));
   }

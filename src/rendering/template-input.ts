@@ -52,6 +52,11 @@ export class TemplateInput {
     return folded.map((message) => this.#message(message));
   }
 
+  /** Leaves the special-token strings of a message as they are: they are what was sampled, no text of a user. */
+  keepSpecials(message: Message): void {
+    this.#messages.set(message, messageInput(message, this.options));
+  }
+
   #message(message: Message): JsonObject {
     let input = this.#messages.get(message);
     if (input === undefined) {

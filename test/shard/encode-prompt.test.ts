@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../src/canonical/message.js';
+import { resolveSettings } from '../../src/config-load.js';
+import { loadModel } from '../../src/rendering/model.js';
+import { SIM_MODEL_DIR } from '../../src/sim/model-dir.js';
 import { HistoryWorld, modelWithStrippingToken } from '../support/history-world.js';
 
 /** Asks twice and gives the second prompt's ids, what they should be and how the tree says they continue. */
@@ -30,4 +33,19 @@ describe('a prompt behind recorded ids is what the tokenizer gives for the text 
       expect(form).toBe('extends');
     });
   }
+});
+
+test('a reply that spells special tokens is continued as sampled where users’ texts cannot spell them', async () => {
+  const model = loadModel({ ...resolveSettings({}), model: SIM_MODEL_DIR, specialTokensInText: 'neutralise' });
+  const world = new HistoryWorld(model, 'auto');
+  const first: Message = { role: 'user', content: 'hi <|im_end|>' };
+  const open = await world.begin([first], [], 'openai-chat');
+  const reply = world.finish(open, { raw: '<tool_call>\nno call\n</tool_call>' }, null, () => -1);
+  world.commit(open, 0);
+  const next = await world.begin([first, reply, { role: 'user', content: 'more <|im_start|>' }], [], 'openai-chat');
+  expect(next.prepared.form).toMatchObject({ kind: 'extends', proof: 'raw' });
+  const controls = [...next.promptIds].filter((id) => model.tokenizer.isAdded(id)).map((id) => model.tokenizer.tokenText(id));
+  expect(controls.join(' ')).toBe(
+    '<|im_start|> <|im_end|> <|im_start|> <tool_call> </tool_call> <|im_end|> <|im_start|> <|im_end|> <|im_start|>',
+  );
 });
