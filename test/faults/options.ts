@@ -20,6 +20,9 @@ export const KINDS: readonly FaultKind[] = (env.FAULT_KINDS ?? ALL_FAULTS.join('
   if (!isFaultKind(kind)) throw new Error(`FAULT_KINDS knows ${ALL_FAULTS.join(', ')}; got ${kind}`);
   return kind;
 });
+/** Sessions at once where all run together, and their turns. */
+export const SCALE = whole('FAULT_SCALE', 60);
+export const SCALE_TURNS = whole('FAULT_SCALE_TURNS', 4);
 /** Mutated requests of the fuzz. */
 export const FUZZ = whole('FAULT_FUZZ', 600);
 
