@@ -113,8 +113,16 @@ export function turnRoom(
   return { contextTokens, roomTokens: contextTokens - promptTokens };
 }
 
+/** @throws GatewayError `unsupported_feature` where sampling cannot be stopped behind one call */
 export function turnSampling(session: Session, request: TurnRequest, roomTokens: number, { model, settings }: ShardContext): Sampling {
   const callEnd = request.parallelToolCalls ? null : model.callEndTokenId;
+  if (!request.parallelToolCalls && callEnd === null && request.toolChoice !== 'none' && model.family.name !== 'text') {
+    const name = request.protocol === 'openai-chat' ? 'parallel_tool_calls' : 'tool_choice.disable_parallel_tool_use';
+    throw new GatewayError(
+      'unsupported_feature',
+      `\`${name}\` cannot be honoured: this model (${model.family.name}) ends a call with letters, at which sampling cannot stop; leave it out.`,
+    );
+  }
   return effectiveSampling({
     defaults: settings.sampling,
     request: request.sampling,
