@@ -3,7 +3,7 @@ import type { TraceRecord } from '../../src/canonical/trace.js';
 import type { SimEngine } from '../../src/sim/engine-server.js';
 import type { LedgerEntry } from '../../src/sim/ledger.js';
 import { type Flow, until } from '../support/flow.js';
-import { type AgentEnd, runAgent } from './agent.js';
+import { type AgentEnd, type AgentPlan, runAgent } from './agent.js';
 import { type Balance, balance } from './books.js';
 import { randomBy } from './options.js';
 
@@ -15,6 +15,8 @@ export interface FleetPlan {
   /** Share of the calls that their client leaves. */
   readonly leaves?: number;
   readonly leaveMs?: number;
+  /** Leads an agent's session; by default a light client with the SDKs' rules. */
+  readonly lead?: (plan: AgentPlan) => Promise<AgentEnd>;
   /** Shares of the sessions that a trainer finishes or deletes while their agents work. */
   readonly finishes?: number;
   readonly deletes?: number;
@@ -47,7 +49,7 @@ export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: Fle
   const trainers = keys.map((key, number) => interfere(flow, plan, key, randomBy(plan.seed * 104_729 + number)));
   const ends = await Promise.all(
     keys.map((key, number) =>
-      runAgent({
+      (plan.lead ?? runAgent)({
         url: flow.url,
         key,
         turns: plan.turns,
