@@ -2,10 +2,22 @@ import { expect } from 'vitest';
 import type { TraceRecord } from '../../src/canonical/trace.js';
 import type { SimEngine } from '../../src/sim/engine-server.js';
 import type { LedgerEntry } from '../../src/sim/ledger.js';
-import { type Flow, until } from '../support/flow.js';
+import type { FinishedSession } from '../../src/trainer/trace-encoding.js';
+import { until } from '../support/flow.js';
 import { type AgentEnd, type AgentPlan, runAgent } from './agent.js';
 import { type Balance, balance } from './books.js';
 import { randomBy } from './options.js';
+
+/** A gateway as a fleet needs it. */
+export interface FleetFlow {
+  readonly url: string;
+  readonly gateway: {
+    readonly sessions: {
+      finish(id: string, body?: Readonly<Record<string, unknown>>): Promise<FinishedSession>;
+      delete(id: string): Promise<void>;
+    };
+  };
+}
 
 export interface FleetPlan {
   readonly name: string;
@@ -40,7 +52,7 @@ export interface FleetReport {
  * Lets a fleet of agents run, finishes all their sessions, and balances the books of the gateway with those of its engines.
  * @throws the first thing that does not add up
  */
-export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: FleetPlan): Promise<FleetReport> {
+export async function runFleet(flow: FleetFlow, sims: readonly SimEngine[], plan: FleetPlan): Promise<FleetReport> {
   const before = await tokenMetrics(flow);
   const serials = sims.map((sim) => sim.ledger().at(-1)?.serial ?? 0);
   const keys = Array.from({ length: plan.sessions }, (_, number) => `${plan.name}-${plan.seed}-${number}`);
@@ -71,7 +83,7 @@ export async function runFleet(flow: Flow, sims: readonly SimEngine[], plan: Fle
       expect(finished, `only a session that nobody opened is not found: ${key}`).toMatchObject({ code: 'session_not_found' });
       continue;
     }
-    const { summary, traces } = finished as Awaited<ReturnType<typeof flow.gateway.sessions.finish>>;
+    const { summary, traces } = finished as FinishedSession;
     expect([key, summary.capture_error, summary.capture_yield]).toEqual([key, null, 1]);
     rows.push(...traces);
   }
@@ -120,7 +132,7 @@ function mostUnheard({ unused }: Balance, closedCalls: number, atDeath: Readonly
 }
 
 /** A trainer that ends a session whose agent still works. */
-async function interfere(flow: Flow, plan: FleetPlan, key: string, random: () => number): Promise<void> {
+async function interfere(flow: FleetFlow, plan: FleetPlan, key: string, random: () => number): Promise<void> {
   const share = random();
   const { finishes = 0, deletes = 0, trainerMs = 100 } = plan;
   if (share >= finishes + deletes) return;
@@ -137,14 +149,14 @@ export function countEnds(ends: readonly AgentEnd[]): Record<AgentEnd['state'], 
 }
 
 /** Nothing is left of the sessions. */
-export async function expectQuiet(flow: Flow): Promise<void> {
+export async function expectQuiet(flow: FleetFlow): Promise<void> {
   for (const name of ['open_calls', 'bodies_in_flight_bytes', 'tree_nodes', 'sessions', 'replica_queue', 'replica_in_flight']) {
     expect([name, await gauge(flow, name)]).toEqual([name, 0]);
   }
 }
 
 /** A metric, summed over its labels and shards. */
-export async function gauge(flow: Flow, name: string): Promise<number> {
+export async function gauge(flow: FleetFlow, name: string): Promise<number> {
   const text = await (await fetch(`${flow.url}/metrics`)).text();
   let sum = 0;
   for (const [, value] of text.matchAll(new RegExp(`^rollout_gateway_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))) sum += Number(value);
@@ -157,7 +169,7 @@ interface TokenMetrics {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-async function tokenMetrics(flow: Flow): Promise<TokenMetrics> {
+async function tokenMetrics(flow: FleetFlow): Promise<TokenMetrics> {
   const text = await (await fetch(`${flow.url}/metrics`)).text();
   const read = (name: string, label: string): Record<string, number> => {
     const found: Record<string, number> = {};
