@@ -135,12 +135,15 @@ export class PromptBuilder {
   }
 
   #rawRest(prompt: PromptToBuild, text: string, recorded: Recorded): string | null {
+    const callEnd = recorded.stopEndsCall ? recorded.stopText : '';
+    const outputText = recorded.outputText + callEnd;
     const rawText = this.#attempt(() =>
-      this.renderer.renderWithRaw(conversation(prompt, prompt.messages, true), recorded.index, recorded.outputText),
+      this.renderer.renderWithRaw(conversation(prompt, prompt.messages, true), recorded.index, outputText),
     );
-    if (rawText === null) return null;
-    const rest = exactRest(rawText, recorded);
-    return rest !== null && text.startsWith(recorded.promptText) && text.endsWith(rest) ? rest : null;
+    const behind = rawText === null ? null : exactRest(rawText, { ...recorded, outputText });
+    if (behind === null) return null;
+    const rest = callEnd + behind;
+    return text.startsWith(recorded.promptText) && text.endsWith(rest) ? rest : null;
   }
 
   #deltaRest(prompt: PromptToBuild, text: string, recorded: Recorded): string | null {

@@ -111,7 +111,7 @@ describe('Chat Completions with the official SDK', () => {
     messages.push(message, { role: 'tool', tool_call_id: message.tool_calls![0]!.id, content: 'it' });
     await client.chat.completions.create({ model: 'm', messages, tools: TOOLS, parallel_tool_calls: false });
     const { traces, summary } = await flow.gateway.sessions.finish('chat-one-call');
-    expect(summary).toMatchObject({ turns: 2, rows: 1, drift: { start: 1, delta: 1 } });
+    expect(summary).toMatchObject({ turns: 2, rows: 1, drift: { start: 1, raw: 1 } });
     expect(traces[0]?.response).toContain('{"q":"a"}}\n</tool_call><|im_end|>\n<|im_start|>tool\n');
     expectRowsMatchLedger(flow.sim, traces, serial);
   });
