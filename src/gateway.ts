@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Settings, SomeSettings } from './config.js';
 import { checkServable, loadSecrets, resolveSettings, type Secrets } from './config-load.js';
+import { EngineControl } from './engine-control.js';
 import { GatewayError } from './errors.js';
 import { type RunningFront, startFront } from './front/server.js';
 import { Sessions } from './sessions.js';
@@ -11,6 +12,7 @@ import { createMetrics, type Metrics } from './telemetry/metrics.js';
 
 export type { TraceRecord, TraceSummary } from './canonical/trace.js';
 export type { Settings, SomeSettings } from './config.js';
+export type { EngineControl, EngineReport } from './engine-control.js';
 export { type ErrorCode, GatewayError } from './errors.js';
 export type { CreatedSession, LeasedTraces, Sessions } from './sessions.js';
 
@@ -71,6 +73,12 @@ export class RolloutGateway {
   get sessions(): Sessions {
     if (this.#sessions === null) throw new Error('The gateway has no sessions before start() has resolved.');
     return this.#sessions;
+  }
+
+  /** The trainer's calls about the engines, in process: pause, resume, add, remove. */
+  get engines(): EngineControl {
+    if (this.#shards === null) throw new Error('The gateway has no engines before start() was called.');
+    return new EngineControl(this.#shards);
   }
 
   /** Whether turns can be served: all shards are loaded and an engine answers; else why not. */

@@ -73,8 +73,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   front: ['canonical', 'errors', 'config', 'config-load', 'protocols', 'trainer', 'telemetry', 'shard'],
   sim: [],
   core: ['canonical', 'trajectory'],
+  'engine-control': ['errors', 'trainer', 'shard'],
   sessions: ['canonical', 'errors', 'config', 'trainer', 'shard'],
-  gateway: ['canonical', 'errors', 'config', 'config-load', 'front', 'sessions', 'shard', 'telemetry'],
+  gateway: ['canonical', 'errors', 'config', 'config-load', 'engine-control', 'front', 'sessions', 'shard', 'telemetry'],
   cli: [
     'canonical',
     'errors',

@@ -122,6 +122,20 @@ describe('orders about the engines', () => {
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('replica_not_found')]);
   });
 
+  test('the same orders can be given in process', async () => {
+    const flow = await start();
+    const { engines } = flow.gateway;
+    const reply = flow.post('/v1/chat/completions', 'inside', long);
+    await until(() => running(flow) === 1, 'it is sampled');
+    expect(await engines.pause({ mode: 'abort' })).toMatchObject({ paused: 'abort', calls: 0, running: [{ turns: 1 }] });
+    expect(await engines.state()).toMatchObject({ paused: 'abort', replicas: [{ url: flow.sim.url, state: 'up' }] });
+    await expect(engines.add(flow.sim.url)).rejects.toMatchObject({ code: 'replica_exists' });
+    await expect(engines.add('file:///x')).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(engines.remove('http://nowhere', 0)).rejects.toMatchObject({ code: 'replica_not_found' });
+    expect(await engines.resume(7)).toMatchObject({ paused: null, weightVersion: '7' });
+    expect((await reply).status).toBe(200);
+  });
+
   test('a shard that is born during a pause keeps it, and knows the replicas of then', async () => {
     const flow = await start({ settings: { shards: 1, test: { faults: true } } });
     const second = await startSim();
