@@ -65,15 +65,22 @@ export class ReferenceRecorder {
     return this.turns.some((turn) => startsWith([...turn.path, `turn:${turn.id}`], path));
   }
 
-  /** How many of the messages from `from` on are known below a path. */
-  #reach(above: readonly string[], messages: readonly Message[], places: readonly number[], from: number): number {
+  /** How many of the messages from `from` on are known below a path, and how many of these were sampled. */
+  #reach(
+    above: readonly string[],
+    messages: readonly Message[],
+    places: readonly number[],
+    from: number,
+  ): { sampled: number; messages: number } {
     const path = [...above];
-    let count = 0;
-    for (let i = from; i < Math.min(messages.length, from + LOOKED_AHEAD); i++, count++) {
+    const reach = { sampled: 0, messages: 0 };
+    for (let i = from; i < messages.length; i++) {
       path.push(this.#word(path, messages, places, i));
       if (!this.#isKnown(path)) break;
+      reach.messages++;
+      if (path.at(-1)!.startsWith('turn:')) reach.sampled++;
     }
-    return count;
+    return reach;
   }
 
   begin(id: string, order: number, path: string[], prompt: readonly number[]): ReferencePending {
@@ -156,19 +163,25 @@ export class ReferenceRecorder {
     if (named !== undefined && others.length === 0 && fits(echo, named.shown, true)) return `turn:${named.id}`;
     const exact = here.filter((turn) => canonical(turn.shown) === canonical(echo));
     const close = here.filter((turn) => !exact.includes(turn) && fits(echo, turn.shown, false));
-    const fitting = [...close, ...exact];
-    if (fitting.length > 1) {
-      const reaches = fitting.map((turn) => this.#reach([...path, `turn:${turn.id}`], messages, places, at + 1));
-      const most = Math.max(...reaches);
-      if (most > 0) return `turn:${fitting[reaches.lastIndexOf(most)]!.id}`;
-    }
-    if (exact.length > 0) return `turn:${exact.at(-1)!.id}`;
+    const ranked = [...close.map((turn) => [turn, 0] as const), ...exact.map((turn) => [turn, 1] as const)].map(([turn, fit]) => {
+      const { sampled, messages: known } = this.#reach([...path, `turn:${turn.id}`], messages, places, at + 1);
+      return { turn, rank: [sampled, fit, known] };
+    });
+    // A reply that was sampled below says more than a fit, a message that is known there says less; later ones win.
+    const best = ranked.reduce<(typeof ranked)[number] | undefined>(
+      (most, next) => (most === undefined || compareNumbers(next.rank, most.rank) >= 0 ? next : most),
+      undefined,
+    );
+    if (best === undefined) return undefined;
     const alike = close.every((turn) => canonical(turn.shown) === canonical(close[0]!.shown));
-    return close.length > 0 && alike ? `turn:${close.at(-1)!.id}` : undefined;
+    return exact.length > 0 || ranked.length === 1 || best.rank[0]! > 0 || alike ? `turn:${best.turn.id}` : undefined;
   }
 }
 
-const LOOKED_AHEAD = 32;
+function compareNumbers(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((x, i) => x !== b[i]);
+  return at < 0 ? 0 : a[at]! - b[at]!;
+}
 
 /** The place of the call that each message answers, -1 where it answers none. */
 function callPlaces(messages: readonly Message[]): number[] {
