@@ -23,7 +23,7 @@ test.each(SEEDS)('nothing that was opened stays open, after faults, pauses and a
         faults: [
           { kind: 'http_503', rate: 0.1 },
           { kind: 'reset_mid', rate: 0.1 },
-          { kind: 'stall', rate: 0.05 },
+          { kind: 'stall', rate: 0.05, ms: 100 },
         ],
       },
       settings: { ...HASTY, test: { faults: true } },

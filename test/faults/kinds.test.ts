@@ -12,7 +12,7 @@ const ruleOf = (kind: FaultKind): FaultRule => {
     case 'die':
       return { ...base, rate: 0.04, ms: 100 };
     case 'stall':
-      return { ...base, rate: 0.1 };
+      return { ...base, rate: 0.1, ms: 200 };
     case 'slow':
     case 'trickle':
       return { ...base, ms: 60 };
