@@ -153,8 +153,15 @@ export type DriftOutcome =
 /** Why a row starts: the template rewrote history, the client did, or the tools, model or template arguments changed. */
 export type ForkCause = 'fork_template' | 'fork_history' | 'fork_tools';
 
-/** Why tokens of an engine are in no row. The last four concern committed turns and are chosen by a setting. */
-export type DiscardReason = 'client_gone' | 'engine_failed' | 'session_closed' | 'realigned' | 'rewritten' | 'max_row_tokens';
+/** Why tokens of an engine are in no row. The last three concern committed turns and are chosen by a setting. */
+export type DiscardReason =
+  | 'client_gone'
+  | 'engine_failed'
+  | 'gateway_failed'
+  | 'session_closed'
+  | 'realigned'
+  | 'rewritten'
+  | 'max_row_tokens';
 
 export interface TraceQuality {
   /** A turn of the row ended by length, or the row was cut. */

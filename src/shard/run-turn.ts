@@ -63,6 +63,7 @@ async function sampleAndAnswer(
   const ended = deferred();
   const running: RunningTurn = { pending, abort: () => abort.abort(), sampled: sampled.promise, ended: ended.promise };
   session.running.add(running);
+  let sampledTokens = 0;
   try {
     const outcome = await context.engine.generate({
       model: context.settings.engineModel,
@@ -86,6 +87,7 @@ async function sampleAndAnswer(
       return;
     }
     const { result } = outcome;
+    sampledTokens = result.outputIds.length;
     context.metrics.tokensTotal.inc({ kind: 'sampled' }, result.outputIds.length);
     if (result.unknownLogprobs > 0) context.metrics.repairedLogprobsTotal.inc(result.unknownLogprobs);
     if (result.finish.kind === 'abort') {
@@ -105,6 +107,10 @@ async function sampleAndAnswer(
     sampled.resolve();
     answer.finish(request.stream ? protocol.finishStream(request, formed.reply) : protocol.formatReply(request, formed.reply));
     await settleTurn(turn, pending, prepared);
+  } catch (error) {
+    // A fault of ours: the call fails, and the books say what became of its tokens.
+    if (pending.state !== 'committed') discardTurn(turn, pending, 'gateway_failed', sampledTokens);
+    throw error;
   } finally {
     session.running.delete(running);
     sampled.resolve();
@@ -114,7 +120,7 @@ async function sampleAndAnswer(
 
 /** The tokens go to the session's books, or, where the session was closed and its books with it, to the metrics. */
 function discardTurn(turn: TurnCall, pending: PendingTurn, reason: DiscardReason, tokens: number): void {
-  if (pending.state === 'running') pending.discard(reason, tokens);
+  if (pending.state === 'running' || pending.state === 'finished') pending.discard(reason, tokens);
   else countDiscarded(turn.context, 'session_closed', tokens);
 }
 
