@@ -23,6 +23,8 @@ export const KINDS: readonly FaultKind[] = (env.FAULT_KINDS ?? ALL_FAULTS.join('
 /** Sessions at once where all run together, and their turns. */
 export const SCALE = whole('FAULT_SCALE', 60);
 export const SCALE_TURNS = whole('FAULT_SCALE_TURNS', 4);
+/** How often the same is done to one gateway, whose memory must come back. */
+export const ROUNDS = whole('FAULT_ROUNDS', 3);
 /** Mutated requests of the fuzz. */
 export const FUZZ = whole('FAULT_FUZZ', 600);
 

@@ -3,13 +3,12 @@ import { ALL_FAULTS, type FaultKind } from '../../src/sim/faults.js';
 import { randomPolicy } from '../../src/sim/policy.js';
 import { startSim, until } from '../support/flow.js';
 import { countEnds, expectQuiet, gauge, runFleet } from './fleet.js';
-import { report, SCALE, SCALE_TURNS, SEEDS } from './options.js';
+import { ROUNDS, report, SCALE, SCALE_TURNS, SEEDS } from './options.js';
 import { closeSockets } from './sdk-call.js';
 import { serve } from './served.js';
 
 const APART: readonly FaultKind[] = ['die', 'context_overflow'];
 const KINDS = ALL_FAULTS.filter((kind) => !APART.includes(kind));
-const ROUNDS = 3;
 /** Steps as on a large GPU, so that calls overlap. */
 const LATENCY = { prefillTokensPerS: 40_000, decodeStepMs: 9, decodeStepPerSequenceMs: 0.064, prefillChunkTokens: 4096 };
 
