@@ -1,6 +1,7 @@
 import type { PlainSpans } from '../rendering/encoder-added-tokens.js';
 import type { LoadedModel } from '../rendering/model.js';
 import type { BuiltPrompt } from '../rendering/prompt-builder.js';
+import { type AddedToken, isControlToken } from '../rendering/special-tokens.js';
 import type { TurnRecord } from '../trajectory/turn.js';
 import { commonPrefix, fullIds } from '../trajectory/turn-ids.js';
 
@@ -25,9 +26,11 @@ export async function encodePrompt(built: BuiltPrompt, base: TurnRecord | null, 
     if (commonPrefix(ids, kept) < kept.length) return { ids, continues: false };
     return { ids: ids.subarray(kept.length), continues };
   }
-  if (stopText !== '') {
-    const ids = await encode(stopText + tail, model);
-    if (ids[0] === base.sampled.outputIds.at(-1)) return { ids: ids.subarray(1), continues };
+  // Alone, a tail would be taken for the beginning of a text, to which some tokenizers add a space.
+  const lead = stopText === '' ? model.tokenizer.addedTokens.find(leavesAlone) : { content: stopText, id: base.sampled.outputIds.at(-1) };
+  if (lead !== undefined) {
+    const ids = await encode(lead.content + tail, model);
+    if (ids[0] === lead.id) return { ids: ids.subarray(1), continues };
   }
   return { ids: await encode(tail, model), continues };
 }
@@ -38,5 +41,8 @@ function encode(marked: string, { marks, tokenizer }: LoadedModel): Int32Array |
   if (text.length > SLICED_TEXT_LENGTH) return tokenizer.encodeInSlices(text, SLICE_MS, plain);
   return plain.length === 0 ? tokenizer.encode(text) : tokenizer.encodeWithPlainSpans(text, plain);
 }
+
+/** Whether the text behind a token is encoded as if it stood behind any text. */
+const leavesAlone = (token: AddedToken): boolean => token.special && !token.rstrip && !token.normalized && isControlToken(token);
 
 const NO_SPANS: PlainSpans = [];

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Message } from '../../src/canonical/message.js';
 import { resolveSettings } from '../../src/config-load.js';
 import { loadModel } from '../../src/rendering/model.js';
+import type { BuiltPrompt } from '../../src/rendering/prompt-builder.js';
+import { encodePrompt } from '../../src/shard/encode-prompt.js';
 import { SIM_MODEL_DIR } from '../../src/sim/model-dir.js';
+import type { TurnRecord } from '../../src/trajectory/turn.js';
 import { HistoryWorld, modelWithStrippingToken } from '../support/history-world.js';
 
 /** Asks twice and gives the second prompt's ids, what they should be and how the tree says they continue. */
@@ -48,4 +51,15 @@ test('a reply that spells special tokens is continued as sampled where users’ 
   expect(controls.join(' ')).toBe(
     '<|im_start|> <|im_end|> <|im_start|> <tool_call> </tool_call> <|im_end|> <|im_start|> <|im_end|> <|im_start|>',
   );
+});
+
+test('a tail behind words is encoded as words in the middle of a text', async () => {
+  const fixture = new URL('../fixtures/tokenizers/metaspace-style', import.meta.url).pathname;
+  const model = loadModel({ ...resolveSettings({}), model: fixture });
+  const outputIds = model.tokenizer.encode('Hello');
+  const base = { sampled: { outputIds } } as unknown as TurnRecord;
+  const built = { continues: true, tail: 'there, you', stopText: '', wholeText: null, droppedTokens: 0 } as unknown as BuiltPrompt;
+  const { ids } = await encodePrompt(built, base, model);
+  expect(model.tokenizer.decode([...outputIds, ...ids])).toBe('Hellothere, you');
+  expect([...ids]).not.toEqual([...model.tokenizer.encode('there, you')]);
 });
