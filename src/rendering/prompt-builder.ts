@@ -3,6 +3,7 @@ import type { JsonObject } from '../canonical/json-value.js';
 import type { AssistantMessage, Message, ToolCall, ToolDefinition } from '../canonical/message.js';
 import { GatewayError } from '../errors.js';
 import type { Family, ParsedReply } from '../families/family.js';
+import { MessageClosers } from './message-closers.js';
 import { PromptMemory, textEndOf } from './prompt-memory.js';
 import type { Conversation, Renderer } from './renderer.js';
 import type { Tokenizer } from './tokenizer.js';
@@ -53,8 +54,6 @@ export interface BuiltPrompt {
   readonly tail: string;
   /** The text of the base's stop token where it stands right before `tail`, else empty. Tokenizers have tokens that take in what stands behind them. */
   readonly stopText: string;
-  /** All of the text, where the tokenizer must see it to encode a part of it. */
-  readonly wholeText: string | null;
 }
 
 /**
@@ -64,24 +63,27 @@ export interface BuiltPrompt {
  * template rewrote the history and the prompt is what it says now (`fork_template`).
  */
 export class PromptBuilder {
+  readonly #closers: MessageClosers;
+
   constructor(
     private readonly renderer: Renderer,
     private readonly tokenizer: Tokenizer,
     private readonly family: Family,
     /** Whether renders remember one another; the prompts are the same either way. */
     private readonly remembers: boolean,
-  ) {}
+  ) {
+    this.#closers = new MessageClosers(tokenizer, family.callEnd);
+  }
 
   build(prompt: PromptToBuild): BuiltPrompt {
     const { base } = prompt;
     const whole = conversation(prompt, prompt.messages, true);
-    const { splitsAtSpecialTokens } = this.tokenizer;
-    if (base !== null && base.memory !== null && splitsAtSpecialTokens && prompt.policy !== 'rerender') {
+    if (base !== null && base.memory !== null && prompt.policy !== 'rerender') {
       const near = this.#continueFrom(base, base.memory, whole);
       if (near !== null) return near;
     }
     const { text, memory } = this.#renderWhole(whole);
-    const made = { textEnd: textEndOf(text), memory, wholeText: splitsAtSpecialTokens ? null : text };
+    const made = { textEnd: textEndOf(text), memory };
     if (base === null) return { ...made, ...wholePrompt('root', text) };
     if (prompt.policy === 'rerender') return { ...made, ...wholePrompt('rerender', text) };
     const promptText = this.renderer.render(conversation(prompt, prompt.messages.slice(0, base.messageIndex), true));
@@ -98,7 +100,7 @@ export class PromptBuilder {
       if (plan?.droppedTokens === 0) return { ...made, ...plan };
       dropping ??= plan;
       // A stop that the template prints further on was sampled early, and another proof may keep it; any other is not the template's.
-      if (dropping !== null && !dropping.tail.includes(recorded.stopText)) break;
+      if (dropping !== null && prompt.policy === 'auto' && !dropping.tail.includes(recorded.stopText)) break;
     }
     if (dropping !== null) return { ...made, ...dropping };
     return { ...made, ...wholePrompt('fork_template', text) };
@@ -115,7 +117,7 @@ export class PromptBuilder {
     const { outputText, stopText } = this.#sampledText(base);
     if (reusedPrefixLength !== baseLength || !tail.startsWith(outputText)) return null;
     const plan = continued('exact', tail.slice(outputText.length), { ...base, stopText });
-    return plan === null || plan.droppedTokens > 0 ? null : { textEnd: memory.textEnd, memory, wholeText: null, ...plan };
+    return plan === null || plan.droppedTokens > 0 ? null : { textEnd: memory.textEnd, memory, ...plan };
   }
 
   #renderWhole(whole: Conversation): { readonly text: string; readonly memory: PromptMemory | null } {
@@ -150,7 +152,7 @@ export class PromptBuilder {
     const upTo = this.#attempt(() => this.renderer.render(conversation(prompt, prompt.messages.slice(0, recorded.index + 1), false)));
     if (upTo === null || !upTo.startsWith(recorded.promptText) || !text.startsWith(upTo)) return null;
     const region = upTo.slice(recorded.promptText.length);
-    const closer = this.#closerStart(region, recorded);
+    const closer = this.#closers.end(region, recorded.stopText);
     if (closer < 0) return null;
     const parsed = this.family.parse({
       text: region.slice(0, closer + recorded.stopText.length),
@@ -167,35 +169,16 @@ export class PromptBuilder {
     const standIn: AssistantMessage = { ...recorded.message, content: STAND_IN, reasoning: null };
     const messages = prompt.messages.map((message, at) => (at === recorded.index ? standIn : message));
     const rendered = this.#attempt(() => this.renderer.render(conversation(prompt, messages, true)));
-    if (rendered === null) return null;
-    const at = rendered.indexOf(STAND_IN);
-    if (at < 0) return null;
-    const behind = rendered.slice(at + STAND_IN.length);
-    const closer = this.#firstCloser(behind, recorded);
-    return closer < 0 ? null : behind.slice(closer);
-  }
-
-  /** Where the template closes the message at the end of `region`; the region's end where nothing closes it. */
-  #closerStart(region: string, recorded: Recorded): number {
-    if (recorded.stopText !== '') return region.lastIndexOf(recorded.stopText);
-    for (let at = region.length; at > 0; ) {
-      const open = region.lastIndexOf('<', at - 1);
-      const bracket = region.lastIndexOf('[', at - 1);
-      at = Math.max(open, bracket);
-      if (at < 0) break;
-      if (this.#addedTokenAt(region, at)) return at;
-    }
-    return region.length;
-  }
-
-  #firstCloser(text: string, recorded: Recorded): number {
-    if (recorded.stopText !== '') return text.indexOf(recorded.stopText);
-    for (let at = 0; at < text.length; at += 1) if (this.#addedTokenAt(text, at)) return at;
-    return -1;
-  }
-
-  #addedTokenAt(text: string, at: number): boolean {
-    return this.tokenizer.addedTokens.some((token) => token.special && text.startsWith(token.content, at));
+    const start = rendered?.indexOf(STAND_IN) ?? -1;
+    if (rendered === null || start < 0) return null;
+    const from = start + STAND_IN.length;
+    const upTo = this.#attempt(() => this.renderer.render(conversation(prompt, messages.slice(0, recorded.index + 1), false)));
+    const print = upTo?.split(STAND_IN).at(1);
+    const isWhole = print !== undefined && rendered.startsWith(print, from);
+    // Some templates close a message otherwise while it is the last; without calls its closer is the next special token.
+    if (!isWhole && standIn.toolCalls.length > 0) return null;
+    const border = from + (isWhole ? print.length : this.#closers.firstEnd(rendered.slice(from)));
+    return this.#closers.restBehind(rendered.slice(from, border), rendered.slice(border), recorded);
   }
 
   /** A template may refuse a history that is only tried; that is no proof, not an error. */
@@ -209,7 +192,7 @@ export class PromptBuilder {
   }
 }
 
-type PromptPlan = Omit<BuiltPrompt, 'textEnd' | 'memory' | 'wholeText'>;
+type PromptPlan = Omit<BuiltPrompt, 'textEnd' | 'memory'>;
 
 const wholePrompt = (proof: PromptProof, text: string): PromptPlan => ({
   proof,

@@ -62,10 +62,10 @@ export async function preparePrompt(
     base: base === null ? null : recorded(base, memories === 'take' ? session.takeMemory(base) : null, model),
   });
   const renderedMs = performance.now();
-  const { ids: tailIds, continues } = await encodePrompt(built, base, model);
+  const tailIds = await encodePrompt(built, base, model);
   context.metrics.turnStageSeconds.observe({ stage: 'render' }, (renderedMs - startedMs) / 1000);
   context.metrics.turnStageSeconds.observe({ stage: 'encode' }, (performance.now() - renderedMs) / 1000);
-  const form = promptForm({ ...built, continues }, base, tailIds);
+  const form = promptForm(built, base, tailIds);
   const promptTokens = form.kind === 'extends' ? fullLength(form.base) + form.delta.length : form.ids.length;
   return { located, built, form, promptTokens, encodedTokens: tailIds.length };
 }

@@ -3,36 +3,22 @@ import type { LoadedModel } from '../rendering/model.js';
 import type { BuiltPrompt } from '../rendering/prompt-builder.js';
 import { type AddedToken, isControlToken } from '../rendering/special-tokens.js';
 import type { TurnRecord } from '../trajectory/turn.js';
-import { commonPrefix, fullIds } from '../trajectory/turn-ids.js';
 
 /** Texts longer than this are encoded in slices, so that other sessions of the shard get their turn. */
 const SLICED_TEXT_LENGTH = 32_768;
 const SLICE_MS = 8;
 
-/** What of a prompt was encoded: what stands behind the base's ids, or all of it. */
-export interface EncodedPrompt {
-  readonly ids: Int32Array;
-  /** Whether the base's ids stand before these. */
-  readonly continues: boolean;
-}
-
-/** Encodes what a built prompt leaves to encode, so that base and tail are the ids that the tokenizer gives for the text of both. */
-export async function encodePrompt(built: BuiltPrompt, base: TurnRecord | null, model: LoadedModel): Promise<EncodedPrompt> {
-  const { continues, tail, stopText, wholeText } = built;
-  if (base === null || !continues) return { ids: await encode(tail, model), continues: false };
-  if (wholeText !== null) {
-    const ids = await encode(wholeText, model);
-    const kept = built.droppedTokens === 0 ? fullIds(base) : fullIds(base).subarray(0, -built.droppedTokens);
-    if (commonPrefix(ids, kept) < kept.length) return { ids, continues: false };
-    return { ids: ids.subarray(kept.length), continues };
-  }
+/** Encodes what a built prompt leaves to encode, so that it follows the base's ids as it follows its text. */
+export async function encodePrompt(built: BuiltPrompt, base: TurnRecord | null, model: LoadedModel): Promise<Int32Array> {
+  const { continues, tail, stopText } = built;
+  if (base === null || !continues) return encode(tail, model);
   // Alone, a tail would be taken for the beginning of a text, to which some tokenizers add a space.
   const lead = stopText === '' ? model.tokenizer.addedTokens.find(leavesAlone) : { content: stopText, id: base.sampled.outputIds.at(-1) };
   if (lead !== undefined) {
     const ids = await encode(lead.content + tail, model);
-    if (ids[0] === lead.id) return { ids: ids.subarray(1), continues };
+    if (ids[0] === lead.id) return ids.subarray(1);
   }
-  return { ids: await encode(tail, model), continues };
+  return encode(tail, model);
 }
 
 /** @param marked with the marks of users' special-token strings */

@@ -58,8 +58,8 @@ test('a tail behind words is encoded as words in the middle of a text', async ()
   const model = loadModel({ ...resolveSettings({}), model: fixture });
   const outputIds = model.tokenizer.encode('Hello');
   const base = { sampled: { outputIds } } as unknown as TurnRecord;
-  const built = { continues: true, tail: 'there, you', stopText: '', wholeText: null, droppedTokens: 0 } as unknown as BuiltPrompt;
-  const { ids } = await encodePrompt(built, base, model);
+  const built = { continues: true, tail: 'there, you', stopText: '', droppedTokens: 0 } as unknown as BuiltPrompt;
+  const ids = await encodePrompt(built, base, model);
   expect(model.tokenizer.decode([...outputIds, ...ids])).toBe('Hellothere, you');
   expect([...ids]).not.toEqual([...model.tokenizer.encode('there, you')]);
 });
