@@ -26,6 +26,9 @@ export interface AnswerDraft {
   readonly engineRequestId: string | null;
 }
 
+/** The lists of an answer with one entry per token. */
+export type TokenLists = Pick<AnswerDraft, 'ids' | 'logprobs' | 'logprobIds' | 'topLogprobs'>;
+
 /** A logprob below it is a filler: -9999 of vLLM, -3.4e38 of SGLang. */
 const CLAMPED = -9000;
 /** Rounding of reduced precision can lift a certain token's logprob slightly above 0. */

@@ -1,4 +1,4 @@
-import { type AnswerDraft, alternatives, checkedAnswer, lie } from './answer-checks.js';
+import { type AnswerDraft, alternatives, checkedAnswer, lie, type TokenLists } from './answer-checks.js';
 import { answerBody, arrayMember, member, numberMember, stringMember } from './answer-json.js';
 import { bodyWithoutLists, Columns, naturals, tuples } from './answer-lists.js';
 import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineLoad, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
@@ -89,9 +89,6 @@ export const sglang: Engine = {
     return { running: sum('num_running_reqs'), waiting: sum('num_waiting_reqs') };
   },
 };
-
-/** The lists of an answer with one entry per token. */
-type TokenLists = Pick<AnswerDraft, 'ids' | 'logprobs' | 'logprobIds' | 'topLogprobs'>;
 
 function draftOf(value: unknown, request: GenerateRequest, lists?: TokenLists): AnswerDraft {
   const meta = member(value, 'meta_info');

@@ -1,11 +1,11 @@
 /** vLLM's `POST /v1/completions` with ids as prompt, for servers without the token route. */
 import type { TokenLogprob } from '../canonical/turn.js';
-import { type AnswerDraft, alternatives } from './answer-checks.js';
-import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
+import { type AnswerDraft, alternatives, type TokenLists } from './answer-checks.js';
+import { arrayMember, member } from './answer-json.js';
 import { bodyWithoutLists, Columns, floats, naturals } from './answer-lists.js';
 import type { EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateRequest } from './engine.js';
 import { samplingCall } from './request-body.js';
-import { idOfText, isAnswer, type TokenLists } from './vllm-generate.js';
+import { draftOfAnswer, idOfText, isAnswer } from './vllm-answer.js';
 import { vllmSampling } from './vllm-sampling.js';
 
 export const COMPLETIONS_PATH = '/v1/completions';
@@ -28,24 +28,8 @@ export function encodeCompletions(request: GenerateRequest, probe: EngineProbe):
 
 /** `null` where the body has not exactly one choice. `lists` = what was read of it before. */
 export function draftOfCompletions(body: unknown, request: GenerateRequest, lists?: TokenLists): AnswerDraft | null {
-  const choices = arrayMember(body, 'choices');
-  if (choices === null || choices.length !== 1) return null;
-  const choice = choices[0];
-  const usage = member(body, 'usage');
-  const stopReason = member(choice, 'stop_reason');
-  const id = stringMember(body, 'id');
-  return {
-    ...(lists ?? listsOf(choice, request)),
-    finish: stringMember(choice, 'finish_reason'),
-    matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
-    promptTokens: numberMember(usage, 'prompt_tokens'),
-    completionTokens: numberMember(usage, 'completion_tokens'),
-    cachedTokens: numberMember(member(usage, 'prompt_tokens_details'), 'cached_tokens'),
-    weightVersions: arrayMember(choice, 'weight_versions'),
-    weightVersion: null,
-    requestId: id?.startsWith(COMPLETION_ID_PREFIX) ? id.slice(COMPLETION_ID_PREFIX.length) : id,
-    engineRequestId: id,
-  };
+  const name = { member: 'id', prefix: COMPLETION_ID_PREFIX };
+  return draftOfAnswer(body, name, (choice) => lists ?? listsOf(choice, request));
 }
 
 function listsOf(choice: unknown, request: GenerateRequest): TokenLists {

@@ -1,10 +1,11 @@
 /** vLLM's token route, `POST /inference/v1/generate`, of versions 0.12 to 0.32. */
 import type { TokenLogprob } from '../canonical/turn.js';
-import { type AnswerDraft, alternatives } from './answer-checks.js';
+import { type AnswerDraft, alternatives, type TokenLists } from './answer-checks.js';
 import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
 import { bodyWithoutLists, Columns, entries, naturals } from './answer-lists.js';
 import type { EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateRequest } from './engine.js';
 import { samplingCall } from './request-body.js';
+import { draftOfAnswer, idOfText, isAnswer } from './vllm-answer.js';
 import { vllmSampling } from './vllm-sampling.js';
 
 export const GENERATE_PATH = '/inference/v1/generate';
@@ -36,29 +37,10 @@ function logprobCount(topLogprobs: number, probe: EngineProbe): number {
   return topLogprobs === 0 ? least : Math.min(topLogprobs + 1, LOGPROBS_MAX);
 }
 
-/** The lists of an answer with one entry per token. */
-export type TokenLists = Pick<AnswerDraft, 'ids' | 'logprobs' | 'logprobIds' | 'topLogprobs'>;
-
 /** `null` where the body has not exactly one choice. `lists` = what was read of it before. */
 export function draftOfGenerate(body: unknown, request: GenerateRequest, lists?: TokenLists): AnswerDraft | null {
-  const choices = arrayMember(body, 'choices');
-  if (choices === null || choices.length !== 1) return null;
-  const choice = choices[0];
-  const usage = member(body, 'usage');
-  const stopReason = member(choice, 'stop_reason');
-  const id = stringMember(body, 'request_id');
-  return {
-    ...(lists ?? listsOf(choice, request)),
-    finish: stringMember(choice, 'finish_reason'),
-    matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
-    promptTokens: numberMember(usage, 'prompt_tokens'),
-    completionTokens: numberMember(usage, 'completion_tokens'),
-    cachedTokens: numberMember(member(usage, 'prompt_tokens_details'), 'cached_tokens'),
-    weightVersions: arrayMember(choice, 'weight_versions'),
-    weightVersion: null,
-    requestId: id?.startsWith(REQUEST_ID_PREFIX) ? id.slice(REQUEST_ID_PREFIX.length) : id,
-    engineRequestId: id,
-  };
+  const name = { member: 'request_id', prefix: REQUEST_ID_PREFIX };
+  return draftOfAnswer(body, name, (choice) => lists ?? listsOf(choice, request));
 }
 
 function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
@@ -85,20 +67,9 @@ export function quickDraftOfGenerate(response: EngineHttpResponse, request: Gene
   return draftOfGenerate(body, request, lists);
 }
 
-/** A body with one choice and no error. */
-export function isAnswer(body: unknown): boolean {
-  const error = member(body, 'error');
-  return (error === undefined || error === null) && arrayMember(body, 'choices')?.length === 1;
-}
-
 /** The id as a number (0.32) or from the text `token_id:N` (before). */
 function entryId(entry: unknown): number {
   return numberMember(entry, 'token_id') ?? idOfText(stringMember(entry, 'token'));
-}
-
-/** N of `token_id:N`, NaN for another text. */
-export function idOfText(text: string | null): number {
-  return text?.startsWith('token_id:') ? Number(text.slice('token_id:'.length)) : Number.NaN;
 }
 
 /** `null` where an entry has no alternatives. */
