@@ -2,7 +2,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseJson } from '../../src/canonical/json-parse.js';
-import { isJsonObject } from '../../src/canonical/json-value.js';
 import type { AssistantMessage, Message, ToolDefinition } from '../../src/canonical/message.js';
 import type { ProtocolName, TurnRequest } from '../../src/canonical/turn.js';
 import { resolveSettings } from '../../src/config-load.js';
@@ -20,6 +19,7 @@ import { SimVocabulary } from '../../src/sim/vocabulary.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import type { HistoryPolicy } from '../../src/trainer/calls.js';
 import type { PendingTurn } from '../../src/trajectory/pending-turn.js';
+import { SAMPLING } from './sampling.js';
 
 export interface SeenTurn {
   readonly promptIds: Int32Array;
@@ -101,20 +101,7 @@ export class HistoryWorld {
       topLogprobs: null,
     };
     const prepared = await preparePrompt(this.session, request, this.#context, 'take');
-    const sampling = {
-      maxTokens: 1000,
-      temperature: 1,
-      topP: 1,
-      topK: -1,
-      minP: 0,
-      presencePenalty: 0,
-      frequencyPenalty: 0,
-      repetitionPenalty: 1,
-      seed: null,
-      minTokens: 0,
-      stopTokenIds: this.model.stopTokenIds,
-      stopStrings: [],
-    };
+    const sampling = { ...SAMPLING, maxTokens: 1000, stopTokenIds: this.model.stopTokenIds };
     const pending = this.session.tree.begin({
       located: prepared.located,
       prompt: prepared.form,
@@ -181,8 +168,7 @@ export interface OpenTurn {
 
 export const toolArguments = (text: string): { readonly arguments: string; readonly value: ReturnType<typeof parseJson> | undefined } => {
   try {
-    const value = parseJson(text);
-    return { arguments: text, value: isJsonObject(value) ? value : value };
+    return { arguments: text, value: parseJson(text) };
   } catch {
     return { arguments: text, value: undefined };
   }

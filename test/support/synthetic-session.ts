@@ -6,9 +6,10 @@ import type { RootKey } from '../../src/trajectory/root.js';
 import { TrajectoryTree, type TreeSettings } from '../../src/trajectory/tree.js';
 import { fullIds } from '../../src/trajectory/turn-ids.js';
 import { type ReferencePending, ReferenceRecorder } from './reference-recorder.js';
+import { SAMPLING } from './sampling.js';
 import { argumentsOf, type Entry, HABITS, type Habit, sentBack } from './synthetic-clients.js';
 import { decode, encode, encodeOddly, rawReply, render, renderAfter, STOP, type Temper } from './synthetic-model.js';
-import { SAMPLING, sampled } from './trajectory-fixtures.js';
+import { sampled } from './trajectory-fixtures.js';
 
 /** One thing that happens, as numbers, so that a failing run shrinks to a short list. */
 export interface Step {

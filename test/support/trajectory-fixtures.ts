@@ -1,7 +1,6 @@
 import { parseJson } from '../../src/canonical/json-parse.js';
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../../src/canonical/message.js';
 import type { TraceRecord } from '../../src/canonical/trace.js';
-import type { Sampling } from '../../src/canonical/turn.js';
 import type { PromptForm } from '../../src/trajectory/drift.js';
 import type { PendingTurn } from '../../src/trajectory/pending-turn.js';
 import type { RootKey } from '../../src/trajectory/root.js';
@@ -9,24 +8,10 @@ import { NO_FACTS, type RowFacts, type RowOptions, rowRecords } from '../../src/
 import { planRows } from '../../src/trajectory/rows.js';
 import type { TrajectoryTree } from '../../src/trajectory/tree.js';
 import type { SampledTurn, TurnRecord } from '../../src/trajectory/turn.js';
+import { SAMPLING } from './sampling.js';
 
 export const ROOT: RootKey = { model: 'policy', tools: [], templateKwargs: new Map() };
 export const TOOLS: RootKey = { ...ROOT, tools: [{ name: 'look', parameters: new Map([['type', 'object']]) }] };
-
-export const SAMPLING: Sampling = {
-  maxTokens: 64,
-  temperature: 1,
-  topP: 1,
-  topK: -1,
-  minP: 0,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  repetitionPenalty: 1,
-  seed: null,
-  minTokens: 0,
-  stopTokenIds: [],
-  stopStrings: [],
-};
 
 export const system = (content: string): Message => ({ role: 'system', content });
 export const user = (content: string): Message => ({ role: 'user', content });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planRows, summarise } from '../../src/trajectory/rows.js';
 import { TrajectoryTree } from '../../src/trajectory/tree.js';
+import { SAMPLING } from '../support/sampling.js';
 import {
   assistant,
   begin,
@@ -10,7 +11,6 @@ import {
   picture,
   ROOT,
   rowsOf,
-  SAMPLING,
   sampled,
   system,
   Talk,
