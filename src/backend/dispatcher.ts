@@ -1,5 +1,6 @@
 import type { EngineFailure } from '../engines/engine.js';
 import { AdmissionQueue, type Waiting } from './admission-queue.js';
+import type { CancelSignal } from './cancel.js';
 import { place } from './placement.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { Replica } from './replica.js';
@@ -53,7 +54,7 @@ export class Dispatcher {
   }
 
   /** A place at a replica, to be given back by {@link release}. `again` = the ticket had one before and is not refused for a full queue. */
-  admit(ticket: Ticket, again: boolean, signal: AbortSignal | undefined): Promise<Admission> {
+  admit(ticket: Ticket, again: boolean, signal: CancelSignal | undefined): Promise<Admission> {
     return new Promise((resolve) => {
       if (this.#closed !== null) return resolve({ ok: false, failure: this.#closed });
       if (signal?.aborted === true) return resolve(refused('cancelled', 'the caller cancelled the turn before it was sent'));

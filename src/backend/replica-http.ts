@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { EngineHttpRequest, EngineHttpResponse } from '../engines/engine.js';
+import type { CancelSignal } from './cancel.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import { TransportError, transportError } from './transport-error.js';
 
@@ -10,7 +11,7 @@ export interface SendOptions {
   /** Without any byte for this long the call has failed; 0 = never. */
   readonly silenceMs: number;
   /** Closes the socket of the call. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
 }
 
 /** Connections to one replica. A call has a socket of its own while it runs, so closing one call's socket hurts no other. */

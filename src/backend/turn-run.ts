@@ -1,4 +1,5 @@
 import type { Engine, EngineFailure, GenerateOutcome, GenerateRequest, GenerateResult } from '../engines/engine.js';
+import type { CancelSignal } from './cancel.js';
 import type { Dispatcher, Ticket } from './dispatcher.js';
 import { type CallEnd, EngineCall } from './engine-call.js';
 import { PartialOutput } from './partial-output.js';
@@ -19,7 +20,7 @@ export type PoolRequest = Omit<GenerateRequest, 'requestId' | 'vocabularySize' |
   /** When the session began, in any clock that all callers share; older sessions are served first. Default: now. */
   readonly sessionSinceMs?: number;
   /** Frees the engine's work; the call then ends with what came or as `cancelled`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
 };
 
 export type PoolOutcome = GenerateOutcome & {

@@ -18,14 +18,14 @@ const WHITESPACE = ' \n';
  * a client has waited long. Knows at every moment whether the client is still there.
  */
 export class CallAnswer {
-  readonly #gone = new AbortController();
+  #isGone = false;
+  readonly #goneListeners: (() => void)[] = [];
   #head = false;
   #isStream = false;
   #done = false;
   #heartbeat: NodeJS.Timeout | null = null;
-  #settle: ((delivered: boolean) => void) | null = null;
-  /** `true` when the last byte went to an open socket, `false` when the client left before. */
-  readonly delivered: Promise<boolean>;
+  #delivered: boolean | null = null;
+  readonly #overListeners: ((delivered: boolean) => void)[] = [];
 
   constructor(
     readonly id: number,
@@ -33,28 +33,48 @@ export class CallAnswer {
     private readonly protocol: Protocol,
     private readonly heartbeat: Settings['heartbeat'],
     private readonly send: (message: FromShard, transfer: ArrayBuffer | null) => void,
-  ) {
-    this.delivered = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
+  ) {}
+
+  /** The client left, or was given up. */
+  get isGone(): boolean {
+    return this.#isGone;
   }
 
-  /** Aborted when the client leaves. */
-  get gone(): AbortSignal {
-    return this.#gone.signal;
+  /** The listener is called once, when the client leaves. */
+  onGone(listener: () => void): void {
+    this.#goneListeners.push(listener);
+  }
+
+  /**
+   * The listener is called once: with `true` when the last byte went to an open socket, with `false` when the client left before.
+   * @returns resolves after it was called, rejects with what it throws
+   */
+  whenOver(listener: (delivered: boolean) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const tell = (delivered: boolean): void => {
+        try {
+          listener(delivered);
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (this.#delivered === null) this.#overListeners.push(tell);
+      else tell(this.#delivered);
+    });
   }
 
   /** The front says that the socket closed. */
   clientGone(): void {
     this.#stop();
     this.#done = true;
-    this.#settle?.(false);
-    this.#gone.abort();
+    this.#over(false);
+    this.#leave();
   }
 
   /** The front says that the last byte is written. */
   clientServed(): void {
-    this.#settle?.(true);
+    this.#over(true);
   }
 
   /** Sends an SSE head and the first events at once, then heartbeats until more is said. */
@@ -106,8 +126,19 @@ export class CallAnswer {
   abandon(error: ErrorValue): void {
     if (this.#done) return;
     this.fail(error);
-    this.#settle?.(false);
-    this.#gone.abort();
+    this.#over(false);
+    this.#leave();
+  }
+
+  #over(delivered: boolean): void {
+    if (this.#delivered !== null) return;
+    this.#delivered = delivered;
+    for (const tell of this.#overListeners.splice(0)) tell(delivered);
+  }
+
+  #leave(): void {
+    this.#isGone = true;
+    for (const listener of this.#goneListeners.splice(0)) listener();
   }
 
   #sendHead(headers: Headers, first: string): void {

@@ -1,3 +1,4 @@
+import { Cancel } from '../backend/cancel.js';
 import type { DiscardReason } from '../canonical/trace.js';
 import type { Sampling } from '../canonical/turn.js';
 import type { EngineFailure } from '../engines/engine.js';
@@ -25,7 +26,7 @@ export async function runTurn(turn: TurnCall, digest: string): Promise<void> {
   const prepared = await preparePrompt(session, request, context, 'take');
   refuseIfOver(session, context);
   const { contextTokens, roomTokens } = turnRoom(session, prepared.promptTokens, context);
-  if (answer.gone.aborted) return;
+  if (answer.isGone) return;
   if (roomTokens < 1) return answerOverflow(turn, prepared, contextTokens);
   const sampling = turnSampling(session, request, roomTokens, context);
   const pending = session.tree.begin({
@@ -53,7 +54,7 @@ async function sampleAndAnswer(
   sampling: Sampling,
 ): Promise<void> {
   const { request, session, protocol, answer, context } = turn;
-  const abort = new AbortController();
+  const abort = new Cancel();
   holdTurn(pending, answer, () => {
     if (pending.state !== 'running') return;
     session.aborting.add(pending);
@@ -73,12 +74,12 @@ async function sampleAndAnswer(
       routingKey: routingKey(session, context),
       sessionId: session.id,
       sessionSinceMs: session.openedAtMs,
-      signal: abort.signal,
+      signal: abort,
     });
     context.metrics.turnWaitSeconds.observe({ stage: 'queue' }, outcome.queueMs / 1000);
     context.metrics.turnWaitSeconds.observe({ stage: 'engine' }, outcome.engineMs / 1000);
     if (!outcome.ok) {
-      const reason = answer.gone.aborted ? 'client_gone' : 'engine_failed';
+      const reason = answer.isGone ? 'client_gone' : 'engine_failed';
       const tokens = outcome.failure.sampledTokens ?? 0;
       context.metrics.tokensTotal.inc({ kind: 'sampled' }, tokens);
       discardTurn(turn, pending, reason, tokens);
@@ -106,7 +107,7 @@ async function sampleAndAnswer(
     session.replies.set(pending, formed.reply);
     sampled.resolve();
     answer.finish(request.stream ? protocol.finishStream(request, formed.reply) : protocol.formatReply(request, formed.reply));
-    await settleTurn(turn, pending, prepared);
+    await settleTurn(turn, pending, prepared, () => session.running.delete(running));
   } catch (error) {
     // A fault of ours: the call fails, and the books say what became of its tokens.
     if (pending.state !== 'committed') discardTurn(turn, pending, 'gateway_failed', sampledTokens);
@@ -129,21 +130,40 @@ export function holdTurn(pending: PendingTurn, answer: CallAnswer, onAbandoned: 
   const onGone = (): void => {
     if (pending.release() === 'abandoned') onAbandoned();
   };
-  if (answer.gone.aborted) onGone();
-  else answer.gone.addEventListener('abort', onGone, { once: true });
+  if (answer.isGone) onGone();
+  else answer.onGone(onGone);
 }
 
 /**
- * Commits when the reply reached an open socket; else the turn stays aside for a marked retry.
+ * Commits when the reply reached an open socket; else the turn stays aside for a marked retry. All of it happens while the front's
+ * word is read: the next word may be of a call that builds on the turn.
  * @param prepared of the call that began the turn; `null` for a retry
+ * @param settled is called before anything else can happen to the session
  */
-export async function settleTurn(turn: TurnCall, pending: PendingTurn, prepared: PreparedPrompt | null): Promise<void> {
-  const { session, answer, context } = turn;
-  if (!(await answer.delivered)) return countTurn(turn, 'client_gone');
+export function settleTurn(
+  turn: TurnCall,
+  pending: PendingTurn,
+  prepared: PreparedPrompt | null,
+  settled: () => void = () => undefined,
+): Promise<void> {
+  return turn.answer.whenOver((delivered) => {
+    try {
+      if (delivered) commitTurn(turn, pending, prepared);
+      else countTurn(turn, 'client_gone');
+    } finally {
+      settled();
+    }
+  });
+}
+
+function commitTurn(turn: TurnCall, pending: PendingTurn, prepared: PreparedPrompt | null): void {
+  const { session, context } = turn;
   const isFirst = pending.turn === null;
   const committed = pending.commit(Date.now());
-  if (!committed.ok) return countTurn(turn, committed.reason === 'closed' ? 'session_closed' : 'discarded');
-  if (!isFirst) return countTurn(turn, 'replayed');
+  if (!committed.ok || !isFirst) {
+    countTurn(turn, committed.ok ? 'replayed' : committed.reason === 'closed' ? 'session_closed' : 'discarded');
+    return;
+  }
   const record = committed.turn;
   if (prepared !== null && prepared.built.memory !== null) session.keepMemory(record, prepared.built.memory);
   context.metrics.historiesTotal.inc({ cause: record.outcome });

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { FromShard, ToShard } from './messages.js';
+import { Outbox } from './outbox.js';
 import type { ShardStart } from './shard-start.js';
 
 export interface ShardHostOptions {
@@ -28,15 +29,14 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
  * message port to it. One pool of N threads would replace a crashed one silently and hand its sessions' calls to an empty map;
  * here the task's end is the thread's end, and the next life has a new epoch.
  *
- *     front ──array of ToShard, one a tick──▶ port ──▶ Shard
- *           ◀──array of FromShard, one a tick──
+ *     front ──arrays of ToShard──▶ port ──▶ Shard
+ *           ◀──arrays of FromShard──
  */
 export class ShardHost {
   #pool: Piscina;
   #port: MessagePort | null = null;
   #epoch = -1;
-  #outbox: ToShard[] = [];
-  #transfers: Transferable[] = [];
+  readonly #outbox = new Outbox<ToShard>((messages, transfers) => this.#port?.postMessage(messages, transfers));
   #closing = false;
   #bornMs = 0;
   #loaded = false;
@@ -57,27 +57,22 @@ export class ShardHost {
 
   /** Buffers in `transfers` must not be read afterwards. */
   send(message: ToShard, transfers: readonly Transferable[] = []): void {
-    if (this.#closing) return;
-    if (this.#outbox.length === 0) queueMicrotask(() => this.#flush());
-    this.#outbox.push(message);
-    this.#transfers.push(...transfers);
+    if (!this.#closing) this.#outbox.send(message, transfers);
+  }
+
+  /** For what the shard need not know at once. */
+  sendUnhurried(message: ToShard): void {
+    if (!this.#closing) this.#outbox.sendUnhurried(message);
   }
 
   /** Ends the thread; what it holds is gone. */
   async close(): Promise<void> {
+    this.#outbox.flush();
     this.#closing = true;
     clearInterval(this.#watchdog);
     clearTimeout(this.#rebirth);
     this.#port?.close();
     await this.#pool.destroy();
-  }
-
-  #flush(): void {
-    const messages = this.#outbox;
-    const transfers = this.#transfers;
-    this.#outbox = [];
-    this.#transfers = [];
-    this.#port?.postMessage(messages, transfers);
   }
 
   /** A thread that ends while it starts is reported by an event, with the task still waiting: its pool is given up. */
@@ -113,8 +108,7 @@ export class ShardHost {
     const epoch = this.#epoch;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    this.#outbox = [];
-    this.#transfers = [];
+    this.#outbox.drop();
     this.#pulse = new Int32Array(new SharedArrayBuffer(4));
     port1.on('message', (messages: readonly FromShard[]) => {
       for (const message of messages) {

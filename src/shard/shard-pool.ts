@@ -143,11 +143,15 @@ export class ShardPool implements ShardLink {
     const id = this.#nextId++;
     this.#calls.set(id, { seat, onMessage });
     seat.host.send({ kind: 'agent', id, ...call }, call.body.buffer instanceof ArrayBuffer ? [call.body.buffer] : []);
-    const end = (kind: 'gone' | 'written') => (): void => {
-      if (kind === 'gone') this.#calls.delete(id);
-      seat.host.send({ kind, id });
+    return {
+      id,
+      gone: () => {
+        this.#calls.delete(id);
+        seat.host.send({ kind: 'gone', id });
+      },
+      // Whatever builds on the turn that is committed with it is sent later and arrives later.
+      written: () => seat.host.sendUnhurried({ kind: 'written', id }),
     };
-    return { id, gone: end('gone'), written: end('written') };
   }
 
   trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer> {

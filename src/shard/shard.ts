@@ -25,7 +25,7 @@ const SWEEP_MS = 1000;
  * between them calls wait for the engine or for their client, never for each other.
  */
 export class Shard {
-  readonly #outbox: Outbox;
+  readonly #outbox: Outbox<FromShard>;
   readonly #answers = new Map<number, CallAnswer>();
   readonly #metrics: Metrics;
   readonly #log: Log;
@@ -38,7 +38,7 @@ export class Shard {
     private readonly port: MessagePort,
   ) {
     const thread = `shard-${start.index}`;
-    this.#outbox = new Outbox(port);
+    this.#outbox = new Outbox((messages, transfers) => port.postMessage(messages, transfers));
     this.#metrics = createMetrics(thread);
     this.#log = createLog(start.settings.log.level, thread);
     this.#protocols = createProtocols(start.settings.wire);
@@ -98,8 +98,7 @@ export class Shard {
         const desk = this.#parts?.desk;
         if (desk === undefined) return;
         desk.answer(call).then(
-          (answer) =>
-            this.#send({ kind: 'trainer', id, answer }, answer.kind === 'traces' ? answer.sessions.map((body) => body.buffer) : []),
+          (answer) => this.#send({ kind: 'trainer', id, answer }, answer.kind === 'traces' ? ownBuffers(answer.sessions) : []),
           (error: unknown) => {
             this.#log.error({ call: call.kind, ...errorFields(error) }, 'a trainer call failed');
             this.#send({ kind: 'trainer', id, answer: { kind: 'error', error: INTERNAL } });
@@ -182,10 +181,14 @@ export class Shard {
     session.lastUsedMs = Date.now();
   }
 
-  #send(message: FromShard, transfers: readonly ArrayBufferLike[] = []): void {
-    this.#outbox.send(message, transfers);
+  #send(message: FromShard, transfers: readonly ArrayBuffer[] = []): void {
+    if (message.kind === 'progress') this.#outbox.sendUnhurried(message);
+    else this.#outbox.send(message, transfers);
   }
 }
+
+const ownBuffers = (bodies: readonly Uint8Array[]): ArrayBuffer[] =>
+  bodies.flatMap(({ buffer }) => (buffer instanceof ArrayBuffer ? [buffer] : []));
 
 const INTERNAL: ErrorValue = { code: 'internal_error', message: 'The gateway failed at this call; its log has the details.' };
 
