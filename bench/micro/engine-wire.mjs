@@ -3,7 +3,7 @@
 import { bench, boxplot, do_not_optimize, group, run, summary } from 'mitata';
 
 const dist = new URL(process.env.DIST ?? '../../dist/', import.meta.url);
-const { promptIdsJson } = await import(new URL('engines/prompt-ids-json.js', dist));
+const { SpelledIds } = await import(new URL('engines/spelled-ids.js', dist));
 const { ENGINES } = await import(new URL('engines/registry.js', dist));
 
 let state = 7;
@@ -111,12 +111,23 @@ const answers = {
 };
 
 const prompt = promptOf(100_000);
-const written = promptIdsJson(prompt.subarray(0, 96_000));
+const fresh = () => {
+  const spelled = new SpelledIds();
+  spelled.become(prompt);
+  return spelled.json();
+};
+const grown = new SpelledIds();
+const regrown = () => {
+  grown.become(prompt.subarray(0, 96_000));
+  grown.json();
+  grown.become(prompt);
+  return grown.json();
+};
 group('100k prompt ids', () => {
   summary(() => {
     bench('JSON.stringify of an array', () => do_not_optimize(Buffer.from(JSON.stringify([...prompt]))));
-    bench('promptIdsJson', () => do_not_optimize(promptIdsJson(prompt)));
-    bench('promptIdsJson, 96k written before', () => do_not_optimize(promptIdsJson(prompt, written)));
+    bench('SpelledIds', () => do_not_optimize(fresh()));
+    bench('SpelledIds, 96k written before', () => do_not_optimize(regrown()));
     bench('whole vLLM request', () => do_not_optimize(ENGINES.vllm.encode(requestOf(prompt), probeOf('generate'))));
   });
 });

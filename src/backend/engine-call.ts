@@ -1,4 +1,4 @@
-import type { Engine, EngineHttpRequest, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
+import type { Engine, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
 import { Cancel } from './cancel.js';
 import type { Clock } from './pool-settings.js';
 import type { Replica } from './replica.js';
@@ -15,8 +15,6 @@ export type CallEnd =
 /** One sampling call to one replica, and how it is stopped. */
 export class EngineCall {
   readonly #cut = new Cancel();
-  /** Is given the request as it is sent. */
-  onEncoded: (encoded: EngineHttpRequest) => void = () => {};
   #aborted = false;
   #isOver = false;
   #cancelGrace: () => void = () => {};
@@ -44,7 +42,6 @@ export class EngineCall {
     const startedMs = this.clock.now();
     try {
       const encoded = this.engine.encode(this.request, this.probe);
-      this.onEncoded(encoded);
       const response = await this.replica.http.send(encoded, { silenceMs: this.silenceMs, signal: this.#cut });
       const engineMs = this.clock.now() - startedMs;
       return { kind: 'answer', outcome: this.engine.decode(response, this.request, this.probe), engineMs };

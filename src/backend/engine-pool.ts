@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Engine, EngineProbe, GenerateRequest, GenerateResult, LogprobBasis } from '../engines/engine.js';
-import { commonLength } from '../engines/prompt-ids-json.js';
 import { GatewayError } from '../errors.js';
 import type { EngineWork, PauseMode, ReplicaState } from '../shard/messages.js';
 import { Dispatcher } from './dispatcher.js';
@@ -109,16 +108,17 @@ export class EnginePool {
 
   /**
    * Samples once. Resolves with a result or the failure that was left when the retries were spent; a cancelled call may
-   * still bring a result, whole or ended by `abort`. Never rejects for anything that an engine does.
+   * still bring a result, whole or ended by `abort`. Never rejects for anything that an engine does. The prompt's ids are copied
+   * before this returns.
    */
   async generate(request: PoolRequest): Promise<PoolOutcome> {
     const { vocabularySize } = this.options;
     const { sessionId: _session, sessionSinceMs: _since, signal: _signal, ...fields } = request;
-    const whole: Omit<GenerateRequest, 'requestId'> = { ...fields, vocabularySize };
-    const before = this.#spelled.get(request.sessionId)?.ids;
-    const known = before === undefined ? 0 : commonLength(before, request.promptIds);
+    const spelled = this.#spelled.take(request.sessionId);
+    const known = spelled.become(request.promptIds);
+    const whole: Omit<GenerateRequest, 'requestId'> = { ...fields, promptIds: spelled.ids, vocabularySize };
     const wrong = wrongId(request.promptIds, known, vocabularySize);
-    if (wrong === null) return new TurnRun(this.#context, request, whole).run();
+    if (wrong === null) return new TurnRun(this.#context, request, whole, spelled).run();
     const failure = { kind: 'bad_request', message: wrong, status: null, retryAfterMs: null } as const;
     return { ok: false, failure, replica: null, queueMs: 0, engineMs: 0, attempts: 0, firstTokenMs: null };
   }

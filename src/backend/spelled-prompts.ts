@@ -1,31 +1,36 @@
-import type { WrittenIds } from '../engines/prompt-ids-json.js';
+import { SpelledIds } from '../engines/spelled-ids.js';
 
 /** Shorter prompts are spelled anew faster than they are looked up. */
 const IDS_MIN = 512;
 
 /**
- * The last prompt of each session as it was spelled, so that the next one spells only what is new. Bounded by bytes; the
- * session that was used least recently is forgotten first.
+ * The last prompt of each session as it was spelled, so that the next one spells only what is new. Whoever takes one has it alone.
+ * Bounded by bytes; the session that was used least recently is forgotten first.
  */
 export class SpelledPrompts {
-  readonly #bySession = new Map<string, WrittenIds>();
+  readonly #bySession = new Map<string, SpelledIds>();
   #bytes = 0;
 
   constructor(private readonly bytesMax: number) {}
 
+  /** Held for sessions that are not sampling. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  get(sessionId: string): WrittenIds | undefined {
-    return this.#bySession.get(sessionId);
+  /** What the session left, or nothing yet. */
+  take(sessionId: string): SpelledIds {
+    const known = this.#bySession.get(sessionId);
+    if (known === undefined) return new SpelledIds();
+    this.forget(sessionId);
+    return known;
   }
 
-  set(sessionId: string, written: WrittenIds): void {
+  put(sessionId: string, spelled: SpelledIds): void {
     this.forget(sessionId);
-    if (written.ids.length < IDS_MIN) return;
-    this.#bySession.set(sessionId, written);
-    this.#bytes += bytesOf(written);
+    if (spelled.ids.length < IDS_MIN) return;
+    this.#bySession.set(sessionId, spelled);
+    this.#bytes += spelled.bytesHeld;
     for (const oldest of this.#bySession.keys()) {
       if (this.#bytes <= this.bytesMax) break;
       this.forget(oldest);
@@ -36,9 +41,6 @@ export class SpelledPrompts {
     const known = this.#bySession.get(sessionId);
     if (known === undefined) return;
     this.#bySession.delete(sessionId);
-    this.#bytes -= bytesOf(known);
+    this.#bytes -= known.bytesHeld;
   }
 }
-
-/** What is kept alive: the ids, and the whole buffer in which they are spelled. */
-const bytesOf = ({ ids, bytes }: WrittenIds): number => ids.byteLength + bytes.buffer.byteLength;

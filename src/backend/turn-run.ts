@@ -1,4 +1,5 @@
 import type { Engine, EngineFailure, GenerateOutcome, GenerateRequest, GenerateResult } from '../engines/engine.js';
+import { SpelledIds } from '../engines/spelled-ids.js';
 import type { CancelSignal } from './cancel.js';
 import type { Dispatcher, Ticket } from './dispatcher.js';
 import { type CallEnd, EngineCall } from './engine-call.js';
@@ -15,7 +16,7 @@ const CONTINUATIONS_MAX = 16;
 /** An answer that makes no sense is asked for once more: a second lie is not chance. */
 const INVALID_ANSWERS_MAX = 1;
 
-export type PoolRequest = Omit<GenerateRequest, 'requestId' | 'vocabularySize' | 'writtenIds'> & {
+export type PoolRequest = Omit<GenerateRequest, 'requestId' | 'vocabularySize' | 'spelled'> & {
   readonly sessionId: string;
   /** When the session began, in any clock that all callers share; older sessions are served first. Default: now. */
   readonly sessionSinceMs?: number;
@@ -75,6 +76,7 @@ export class TurnRun {
   #invalidAnswers = 0;
   #resetsForgiven = 0;
   #replica: Replica | null = null;
+  #spelled: SpelledIds;
   /** The weights of the call that runs. */
   #sampling: { readonly version: string | null } | null = null;
 
@@ -82,7 +84,9 @@ export class TurnRun {
     private readonly context: RunContext,
     private readonly request: PoolRequest,
     private readonly whole: Omit<GenerateRequest, 'requestId'>,
+    spelled: SpelledIds,
   ) {
+    this.#spelled = spelled;
     this.#startedMs = context.clock.now();
     this.#ticket = { sessionId: request.sessionId, sinceMs: request.sessionSinceMs ?? this.#startedMs, avoid: new Set(), heldMs: 0 };
   }
@@ -99,6 +103,7 @@ export class TurnRun {
       return await this.#run();
     } finally {
       turns.delete(this);
+      if (this.request.signal?.aborted !== true) this.context.spelled.put(this.request.sessionId, this.#spelled);
     }
   }
 
@@ -146,12 +151,9 @@ export class TurnRun {
   async #call(replica: Replica): Promise<CallEnd> {
     const { engine, settings, clock, running } = this.context;
     const probe = replica.probe!;
-    const { spelled } = this.context;
-    const writtenIds = spelled.get(this.request.sessionId);
     const rest = this.#partial.rest(this.whole);
-    const request = { ...rest, requestId: this.context.newRequestId(), ...(writtenIds === undefined ? {} : { writtenIds }) };
+    const request = { ...rest, spelled: this.#spelled, requestId: this.context.newRequestId() };
     const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, clock);
-    call.onEncoded = (encoded) => encoded.writtenIds && spelled.set(this.request.sessionId, encoded.writtenIds);
     const { signal } = this.request;
     const abort = (): void => call.abort();
     running.add(call);
@@ -159,7 +161,10 @@ export class TurnRun {
     try {
       const end = call.run();
       if (signal?.aborted === true) call.abort();
-      return await end;
+      const ended = await end;
+      // A socket that broke may still hold what it was given.
+      if (ended.kind === 'broken') this.#spelled = new SpelledIds();
+      return ended;
     } finally {
       running.delete(call);
       signal?.removeEventListener('abort', abort);

@@ -67,7 +67,9 @@ export interface TurnReply {
   readonly turnId: string;
   /** Seconds since the epoch. */
   readonly createdAtSeconds: number;
-  readonly promptIds: Int32Array;
+  readonly promptTokens: number;
+  /** Newly made. */
+  promptIds(): Int32Array;
   readonly outputIds: Int32Array;
   /** Natural log, one per output id, NaN where the engine gave none. */
   readonly logprobs: Float32Array;

@@ -1,5 +1,5 @@
 import type { Sampling, TokenLogprob } from '../canonical/turn.js';
-import type { WrittenIds } from './prompt-ids-json.js';
+import type { SpelledIds } from './spelled-ids.js';
 
 export interface EngineHttpRequest {
   readonly method: 'GET' | 'POST';
@@ -7,8 +7,6 @@ export interface EngineHttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
-  /** The prompt as the body spells it, to be given to the next request that begins with it. */
-  readonly writtenIds?: WrittenIds;
 }
 
 export interface EngineHttpResponse {
@@ -26,8 +24,8 @@ export interface GenerateRequest {
   readonly model: string | null;
   /** Validated against the vocabulary; one int32 per token. */
   readonly promptIds: Int32Array;
-  /** An earlier prompt that may begin like this one, with its JSON. */
-  readonly writtenIds?: WrittenIds;
+  /** Where the prompt is spelled: an earlier one that may begin like it, or itself. */
+  readonly spelled?: SpelledIds;
   /** Ids are below it; an answer with another id is a lie. */
   readonly vocabularySize: number;
   readonly sampling: Sampling;

@@ -1,21 +1,15 @@
 import type { EngineHttpRequest, GenerateRequest } from './engine.js';
-import { promptIdsJson } from './prompt-ids-json.js';
-
-const CLOSE = 0x7d;
+import { SpelledIds } from './spelled-ids.js';
 
 /**
- * A sampling call whose body has the members of `head` and the prompt ids under `idsKey`, spelled from the typed array into
- * the body's own buffer. What `request.writtenIds` spells of them is copied.
+ * A sampling call whose body has the members of `head` and the prompt ids under `idsKey`, spelled from the typed array. With
+ * `request.spelled` it is spelled there, and valid until that is used again.
  */
 export function samplingCall(path: string, head: object, idsKey: string, request: GenerateRequest): EngineHttpRequest {
-  const start = `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(idsKey)}:`;
-  const startBytes = Buffer.byteLength(start);
-  const writtenIds = promptIdsJson(request.promptIds, request.writtenIds, startBytes, 1);
-  const { bytes } = writtenIds;
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset - startBytes, startBytes + bytes.length + 1);
-  body.write(start, 'utf8');
-  body[body.length - 1] = CLOSE;
-  return { method: 'POST', path, headers: samplingHeaders(request.routingKey), body, writtenIds };
+  const { spelled = new SpelledIds(), promptIds, routingKey } = request;
+  spelled.become(promptIds);
+  const body = spelled.body(`${JSON.stringify(head).slice(0, -1)},${JSON.stringify(idsKey)}:`);
+  return { method: 'POST', path, headers: samplingHeaders(routingKey), body };
 }
 
 /** Routers in front of engines pin a session by its key. */

@@ -7,7 +7,9 @@ import type { RequestMemo } from './request-memo.js';
 export interface StreamOpening {
   readonly turnId: string;
   readonly createdAtSeconds: number;
-  readonly promptIds: Int32Array;
+  readonly promptTokens: number;
+  /** Newly made. */
+  promptIds(): Int32Array;
 }
 
 export interface ParseOptions {

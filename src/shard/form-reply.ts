@@ -7,7 +7,7 @@ import type { PendingTurn } from '../trajectory/pending-turn.js';
 import type { SampledTurn } from '../trajectory/turn.js';
 import type { Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
+import { openingOf, type TurnCall } from './turn-call.js';
 
 /** What the pool says of a call beside its result. */
 export interface EngineTimes {
@@ -32,7 +32,6 @@ export function formReply(
   turn: TurnCall,
   pending: PendingTurn,
   promptText: string,
-  promptIds: Int32Array,
   sampling: Sampling,
   result: GenerateResult,
   times: EngineTimes,
@@ -83,9 +82,7 @@ export function formReply(
       flags: result.flags,
     },
     reply: {
-      turnId: wireId(turn, pending),
-      createdAtSeconds: createdAtSeconds(turn),
-      promptIds,
+      ...openingOf(turn, pending),
       outputIds,
       logprobs,
       topLogprobs,
@@ -94,7 +91,10 @@ export function formReply(
       stopString,
       cachedTokens,
       reasoningTokens: read.reasoningTokens,
-      signature: context.signatures.sign(session.id, pending.turnId),
+      // Few replies are asked for theirs.
+      get signature() {
+        return context.signatures.sign(session.id, pending.turnId);
+      },
       tokenText: (id) => model.tokenizer.tokenText(id),
     },
   };

@@ -16,7 +16,8 @@ export function answerOverflow(turn: TurnCall, prepared: PreparedPrompt, context
   const reply: TurnReply = {
     turnId,
     createdAtSeconds: createdAtSeconds(turn),
-    promptIds: wholePrompt(prepared.form),
+    promptTokens: prepared.promptTokens,
+    promptIds: () => wholePrompt(prepared.form),
     outputIds: new Int32Array(0),
     logprobs: new Float32Array(0),
     topLogprobs: request.topLogprobs === null ? null : [],

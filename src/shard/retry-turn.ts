@@ -1,7 +1,7 @@
 import type { PendingTurn } from '../trajectory/pending-turn.js';
 import { holdTurn, settleTurn } from './run-turn.js';
 import type { Session } from './session.js';
-import { createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
+import { openingOf, type TurnCall } from './turn-call.js';
 
 /** The turn that a marked retry joins while it runs, or replays when it is over; `null` where a new one must be sampled. */
 export function retriedTurn(session: Session, digest: string): PendingTurn | null {
@@ -21,7 +21,7 @@ export async function retryTurn(turn: TurnCall, pending: PendingTurn): Promise<v
     session.aborting.add(pending);
     running.abort();
   });
-  const opening = { turnId: wireId(turn, pending), createdAtSeconds: createdAtSeconds(turn), promptIds: pending.promptIds() };
+  const opening = openingOf(turn, pending);
   if (request.stream) answer.openStream(protocol.openStream(request, opening));
   else answer.awaitJson();
   await running?.sampled;

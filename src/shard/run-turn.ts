@@ -10,7 +10,7 @@ import { formReply } from './form-reply.js';
 import { answerOverflow } from './overflow-reply.js';
 import type { RunningTurn, Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { countDiscarded, countTurn, createdAtSeconds, routingKey, type TurnCall, wireId } from './turn-call.js';
+import { countDiscarded, countTurn, openingOf, routingKey, type TurnCall } from './turn-call.js';
 
 /**
  * One turn from the parsed request to commit or discard:
@@ -39,20 +39,12 @@ export async function runTurn(turn: TurnCall, digest: string): Promise<void> {
   });
   context.metrics.promptTokensTotal.inc({ source: 'reused' }, prepared.promptTokens - prepared.encodedTokens);
   context.metrics.promptTokensTotal.inc({ source: 'encoded' }, prepared.encodedTokens);
-  const promptIds = pending.promptIds();
-  const opening = { turnId: wireId(turn, pending), createdAtSeconds: createdAtSeconds(turn), promptIds };
-  if (request.stream) answer.openStream(protocol.openStream(request, opening));
+  if (request.stream) answer.openStream(protocol.openStream(request, openingOf(turn, pending)));
   else answer.awaitJson();
-  await sampleAndAnswer(turn, prepared, pending, promptIds, sampling);
+  await sampleAndAnswer(turn, prepared, pending, sampling);
 }
 
-async function sampleAndAnswer(
-  turn: TurnCall,
-  prepared: PreparedPrompt,
-  pending: PendingTurn,
-  promptIds: Int32Array,
-  sampling: Sampling,
-): Promise<void> {
+async function sampleAndAnswer(turn: TurnCall, prepared: PreparedPrompt, pending: PendingTurn, sampling: Sampling): Promise<void> {
   const { request, session, protocol, answer, context } = turn;
   const abort = new Cancel();
   holdTurn(pending, answer, () => {
@@ -68,7 +60,7 @@ async function sampleAndAnswer(
   try {
     const outcome = await context.engine.generate({
       model: context.settings.engineModel,
-      promptIds,
+      promptIds: pending.promptIds((length) => context.idScratch.take(length)),
       sampling,
       topLogprobs: request.topLogprobs ?? 0,
       routingKey: routingKey(session, context),
@@ -97,7 +89,7 @@ async function sampleAndAnswer(
       answer.fail(ENDED);
       return;
     }
-    const formed = formReply(turn, pending, prepared.built.textEnd, promptIds, sampling, result, outcome);
+    const formed = formReply(turn, pending, prepared.built.textEnd, sampling, result, outcome);
     if (!pending.finish(formed.sampled)) {
       countDiscarded(context, 'session_closed', result.outputIds.length);
       countTurn(turn, 'session_closed');

@@ -1,5 +1,5 @@
 import type { TurnRequest } from '../canonical/turn.js';
-import type { Protocol } from '../protocols/protocol.js';
+import type { Protocol, StreamOpening } from '../protocols/protocol.js';
 import type { PendingTurn } from '../trajectory/pending-turn.js';
 import type { CallAnswer } from './call-answer.js';
 import type { Session } from './session.js';
@@ -21,6 +21,14 @@ export const createdAtSeconds = ({ receivedAtMs }: TurnCall): number => Math.flo
 /** Names a turn to clients: unlike over sessions, equal when it is replayed. */
 export const wireId = ({ context, session }: TurnCall, pending: PendingTurn): string =>
   `${routingKey(session, context).slice(0, 12)}${pending.turnId}`;
+
+/** What is known of a turn's reply before it is sampled. */
+export const openingOf = (turn: TurnCall, pending: PendingTurn): StreamOpening => ({
+  turnId: wireId(turn, pending),
+  createdAtSeconds: createdAtSeconds(turn),
+  promptTokens: pending.promptLength,
+  promptIds: () => pending.promptIds(),
+});
 
 /** The keyed hash by which engines and clients see the session. */
 export function routingKey(session: Session, { signatures }: ShardContext): string {

@@ -88,13 +88,13 @@ export class PendingTurn {
   }
 
   /**
-   * The prompt as the engine gets it, newly made.
+   * The prompt as the engine gets it, in an array that `make` gives; newly made where it is not said.
    * @throws RangeError when the turn was discarded, which frees the prompt
    */
-  promptIds(): Int32Array {
+  promptIds(make?: (length: number) => Int32Array): Int32Array {
     const prompt = this.#turn ?? this.#start?.drift.prompt;
     if (prompt === undefined) throw new RangeError(`Turn ${this.turnId} was discarded (${this.#reason}); its prompt is gone`);
-    return promptIds(prompt);
+    return promptIds(prompt, make);
   }
 
   /**

@@ -3,9 +3,11 @@ import type { PromptDelta, SampledTurn, TurnRecord } from './turn.js';
 export const outputLength = (turn: TurnRecord): number => turn.sampled.outputIds.length;
 export const fullLength = (turn: TurnRecord): number => turn.promptLength + turn.sampled.outputIds.length;
 
-/** The whole prompt, newly made. */
-export function promptIds(prompt: PromptDelta): Int32Array {
-  const ids = new Int32Array(prompt.promptLength);
+const newArray = (length: number): Int32Array => new Int32Array(length);
+
+/** The whole prompt, in an array that `make` gives; newly made where it is not said. */
+export function promptIds(prompt: PromptDelta, make: (length: number) => Int32Array = newArray): Int32Array {
+  const ids = make(prompt.promptLength);
   copyPrompt(prompt, prompt.promptLength, ids);
   return ids;
 }

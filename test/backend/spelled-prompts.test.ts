@@ -1,32 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import { SpelledPrompts } from '../../src/backend/spelled-prompts.js';
-import { promptIdsJson } from '../../src/engines/prompt-ids-json.js';
+import { SpelledIds } from '../../src/engines/spelled-ids.js';
 
-const spelled = (length: number) => promptIdsJson(new Int32Array(length).fill(7));
+function spelled(length: number): SpelledIds {
+  const ids = new SpelledIds();
+  ids.become(new Int32Array(length).fill(7));
+  ids.json();
+  return ids;
+}
 
 describe('SpelledPrompts', () => {
-  it('keeps the last prompt of a session', () => {
+  it('gives the last prompt of a session to one call at a time', () => {
     const prompts = new SpelledPrompts(1e6);
     const [first, second] = [spelled(600), spelled(700)];
-    prompts.set('a', first);
-    prompts.set('a', second);
-    expect(prompts.get('a')).toBe(second);
+    prompts.put('a', first);
+    prompts.put('a', second);
+    expect(prompts.bytes).toBe(second.bytesHeld);
+    expect(prompts.take('a')).toBe(second);
+    expect(prompts.take('a').ids).toHaveLength(0);
+    expect(prompts.bytes).toBe(0);
+    prompts.put('a', second);
     prompts.forget('a');
-    expect(prompts.get('a')).toBeUndefined();
     expect(prompts.bytes).toBe(0);
   });
 
   it('forgets the session that was used least recently when it has too many bytes', () => {
-    const one = spelled(1000);
-    const prompts = new SpelledPrompts(2.5 * (one.ids.byteLength + one.bytes.buffer.byteLength));
-    for (const session of ['a', 'b', 'a', 'c']) prompts.set(session, spelled(1000));
-    expect(['a', 'b', 'c'].filter((session) => prompts.get(session) !== undefined)).toEqual(['a', 'c']);
+    const prompts = new SpelledPrompts(2.5 * spelled(1000).bytesHeld);
+    for (const session of ['a', 'b', 'a', 'c']) prompts.put(session, spelled(1000));
+    expect(['a', 'b', 'c'].filter((session) => prompts.take(session).ids.length > 0)).toEqual(['a', 'c']);
   });
 
   it('does not keep short prompts, nor one that is larger than all it may keep', () => {
     const prompts = new SpelledPrompts(100);
-    prompts.set('short', spelled(10));
-    prompts.set('large', spelled(1000));
+    prompts.put('short', spelled(10));
+    prompts.put('large', spelled(1000));
     expect(prompts.bytes).toBe(0);
   });
 });

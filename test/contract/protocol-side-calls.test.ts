@@ -49,9 +49,11 @@ it('token counts are read by the Anthropic SDK, and its body is read here', asyn
 
 it('the OpenAI SDK reads usage, ids and logprobs of a stream', async () => {
   const request = chatHi({ stream: true, stream_options: { include_usage: true }, return_token_ids: true, logprobs: true });
-  const { turnId, createdAtSeconds, promptIds } = richReply();
+  const { turnId, createdAtSeconds, promptTokens, promptIds } = richReply();
   const chatProtocol = protocols['openai-chat'];
-  const body = chatProtocol.openStream(request, { turnId, createdAtSeconds, promptIds }) + chatProtocol.finishStream(request, richReply());
+  const body =
+    chatProtocol.openStream(request, { turnId, createdAtSeconds, promptTokens, promptIds }) +
+    chatProtocol.finishStream(request, richReply());
   server.answer({ headers: SSE_HEADERS, body });
   const completion = await openaiClient(server)
     .chat.completions.stream({

@@ -87,8 +87,8 @@ describe.each(subjects)('$name', ({ name, body, create, stream, fail }) => {
   const request = (more: object = {}): TurnRequest => protocol.parseRequest(fromPlain({ ...body, ...more }) as JsonObject, options);
   const whole = (reply: TurnReply): string => protocol.formatReply(request(), reply);
   const events = (reply: TurnReply): string => {
-    const { turnId, createdAtSeconds, promptIds } = reply;
-    const open = protocol.openStream(request({ stream: true }), { turnId, createdAtSeconds, promptIds });
+    const { turnId, createdAtSeconds, promptTokens, promptIds } = reply;
+    const open = protocol.openStream(request({ stream: true }), { turnId, createdAtSeconds, promptTokens, promptIds });
     return open + protocol.heartbeat + protocol.finishStream(request({ stream: true }), reply);
   };
   /** What our own reader makes of the SDK's message when the client sends it back. */
@@ -172,7 +172,7 @@ describe.each(subjects)('$name', ({ name, body, create, stream, fail }) => {
   });
 
   it('the SDK throws where a begun stream fails, once', async () => {
-    const opening = { turnId: 't', createdAtSeconds: 1, promptIds: Int32Array.of(1) };
+    const opening = { turnId: 't', createdAtSeconds: 1, promptTokens: 1, promptIds: () => Int32Array.of(1) };
     const failed = protocol.failStream({ code: 'engine_failed', message: 'the engine died' }, 'req_1');
     server.answer({ headers: SSE_HEADERS, body: protocol.openStream(request({ stream: true }), opening) + failed });
     const { error, asked } = await fail(server, true);

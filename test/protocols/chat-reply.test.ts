@@ -37,8 +37,10 @@ const dataOf = (text: string): string[] => {
 };
 
 const stream = (reply: TurnReply, request: TurnRequest): Chunk[] => {
-  const { turnId, createdAtSeconds, promptIds } = reply;
-  const data = dataOf(protocol.openStream(request, { turnId, createdAtSeconds, promptIds }) + protocol.finishStream(request, reply));
+  const { turnId, createdAtSeconds, promptTokens, promptIds } = reply;
+  const data = dataOf(
+    protocol.openStream(request, { turnId, createdAtSeconds, promptTokens, promptIds }) + protocol.finishStream(request, reply),
+  );
   expect(data.pop()).toBe('[DONE]');
   return data.map((json) => JSON.parse(json) as Chunk);
 };

@@ -99,8 +99,8 @@ describe('an answer', () => {
 });
 
 describe('a stream', () => {
-  const { turnId, createdAtSeconds, promptIds } = richReply();
-  const open = eventsOf(protocol.openStream(messagesHi(), { turnId, createdAtSeconds, promptIds }));
+  const { turnId, createdAtSeconds, promptTokens, promptIds } = richReply();
+  const open = eventsOf(protocol.openStream(messagesHi(), { turnId, createdAtSeconds, promptTokens, promptIds }));
   const rest = eventsOf(protocol.finishStream(messagesHi(), richReply()));
 
   it('begins with the whole head of the message', () => {

@@ -5,7 +5,8 @@ import { toolCall } from '../../src/protocols/tool-arguments.js';
 export const turnReply = (changes: Partial<TurnReply> = {}, message: Partial<TurnReply['message']> = {}): TurnReply => ({
   turnId: 'turn-1',
   createdAtSeconds: 1_796_000_000,
-  promptIds: Int32Array.of(10, 11, 12, 13),
+  promptTokens: 4,
+  promptIds: () => Int32Array.of(10, 11, 12, 13),
   outputIds: Int32Array.of(20, 21, 22),
   logprobs: Float32Array.of(-0.5, Number.NaN, -0.25),
   topLogprobs: null,

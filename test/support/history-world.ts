@@ -141,7 +141,7 @@ export class HistoryWorld {
       flags: [],
     };
     const times = { replica: 'r', queueMs: 0, engineMs: 0, firstTokenMs: null };
-    const formed = formReply(open.turn, open.pending, open.prepared.built.textEnd, open.promptIds, open.sampling, result, times);
+    const formed = formReply(open.turn, open.pending, open.prepared.built.textEnd, open.sampling, result, times);
     open.pending.finish(formed.sampled);
     this.seen.push({ promptIds: open.promptIds, outputIds, logprobs, committed: false });
     return formed.reply.message;
@@ -160,7 +160,7 @@ export interface OpenTurn {
   readonly turn: TurnCall;
   readonly pending: PendingTurn;
   readonly prepared: Awaited<ReturnType<typeof preparePrompt>>;
-  readonly sampling: Parameters<typeof formReply>[4];
+  readonly sampling: Parameters<typeof formReply>[3];
   readonly promptIds: Int32Array;
   /** What the template says of the stored history, rendered without any memory. */
   readonly fresh: string;

@@ -45,7 +45,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   tool_calls: 'tool_use',
 };
 
-export const usageOf = (reply: TurnReply): object => usageJson(reply.promptIds.length, reply.outputIds.length, reply.reasoningTokens);
+export const usageOf = (reply: TurnReply): object => usageJson(reply.promptTokens, reply.outputIds.length, reply.reasoningTokens);
 
 /**
  * `input_tokens` is the whole prompt, as count_tokens counts it: clients add the cache counters to it, so these are 0

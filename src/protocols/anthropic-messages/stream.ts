@@ -8,7 +8,7 @@ export const namedEvent = (type: string, json: string): string => `event: ${type
 export const PING = namedEvent('ping', '{"type":"ping"}');
 
 export function openMessagesStream(request: TurnRequest, opening: StreamOpening): string {
-  const usage = usageJson(opening.promptIds.length, 1, 0);
+  const usage = usageJson(opening.promptTokens, 1, 0);
   const message = messageJson(opening.turnId, request.model, '[]', { stop_reason: null, stop_sequence: null }, usage);
   return namedEvent('message_start', `{"type":"message_start","message":${message}}`) + PING;
 }

@@ -27,7 +27,7 @@ export function formatChatReply(request: TurnRequest, reply: TurnReply, field: R
     model: request.model,
   });
   const choice = `{"index":0,"message":${body},${choiceTail(request, reply)}}`;
-  const promptIds = request.returnTokenIds ? `,"prompt_token_ids":${idsJson(reply.promptIds)}` : '';
+  const promptIds = request.returnTokenIds ? `,"prompt_token_ids":${idsJson(reply.promptIds())}` : '';
   return `${head.slice(0, -1)},"choices":[${choice}],"usage":${JSON.stringify(chatUsage(reply))}${promptIds}}`;
 }
 
@@ -64,7 +64,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
 export const idsJson = (ids: Int32Array): string => `[${ids.join(',')}]`;
 
 export function chatUsage(reply: TurnReply): object {
-  const [prompt, completion] = [reply.promptIds.length, reply.outputIds.length];
+  const [prompt, completion] = [reply.promptTokens, reply.outputIds.length];
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

@@ -12,7 +12,7 @@ interface ChunkHead {
 
 export function openChatStream(request: TurnRequest, opening: StreamOpening): string {
   const choice = '{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}';
-  return chunk(request, opening, choice, request.returnTokenIds ? `,"prompt_token_ids":${idsJson(opening.promptIds)}` : '');
+  return chunk(request, opening, choice, request.returnTokenIds ? `,"prompt_token_ids":${idsJson(opening.promptIds())}` : '');
 }
 
 /**
