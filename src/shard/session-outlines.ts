@@ -34,8 +34,11 @@ export class SessionOutlines {
     return this.#outlines.values();
   }
 
-  clear(): void {
+  /** All of them; none is left here. */
+  take(): readonly SessionOutline[] {
+    const taken = [...this.#outlines.values()];
     this.#outlines.clear();
+    return taken;
   }
 
   #change(sessionId: string, change: Partial<SessionOutline>): void {
