@@ -1,4 +1,5 @@
 import type { Engine, EngineHttpRequest, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
+import type { Patience } from './patience.js';
 import type { Clock } from './pool-settings.js';
 import type { Replica } from './replica.js';
 import { TransportError } from './transport-error.js';
@@ -31,6 +32,8 @@ export class EngineCall {
     private readonly probe: EngineProbe,
     private readonly request: GenerateRequest,
     private readonly silenceMs: number,
+    /** Stands still while the engine is kept from sampling. */
+    private readonly patience: Patience,
     private readonly clock: Clock,
   ) {}
 
@@ -44,7 +47,11 @@ export class EngineCall {
     try {
       const encoded = this.engine.encode(this.request, this.probe);
       this.onEncoded(encoded);
-      const response = await this.replica.http.send(encoded, { silenceMs: this.silenceMs, signal: this.#cut.signal });
+      const response = await this.replica.http.send(encoded, {
+        silenceMs: this.silenceMs,
+        patience: this.patience,
+        signal: this.#cut.signal,
+      });
       const engineMs = this.clock.now() - startedMs;
       return { kind: 'answer', outcome: this.engine.decode(response, this.request, this.probe), engineMs };
     } catch (error) {

@@ -2,6 +2,7 @@ import type { Engine, EngineFailure, GenerateOutcome, GenerateRequest, GenerateR
 import type { Dispatcher, Ticket } from './dispatcher.js';
 import { type CallEnd, EngineCall } from './engine-call.js';
 import { PartialOutput } from './partial-output.js';
+import type { Patience } from './patience.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { PoolStats } from './pool-stats.js';
 import type { Replica } from './replica.js';
@@ -43,6 +44,8 @@ export interface RunContext {
   readonly turns: Set<TurnRun>;
   readonly stats: PoolStats;
   readonly spelled: SpelledPrompts;
+  /** Stands still while engines are kept from sampling. */
+  readonly patience: Patience;
   newRequestId(): string;
   /** The weights that a call to the replica would be sampled with now. */
   versionAt(replica: Replica): string | null;
@@ -143,13 +146,13 @@ export class TurnRun {
   }
 
   async #call(replica: Replica): Promise<CallEnd> {
-    const { engine, settings, clock, running } = this.context;
+    const { engine, settings, clock, running, patience } = this.context;
     const probe = replica.probe!;
     const { spelled } = this.context;
     const writtenIds = spelled.get(this.request.sessionId);
     const rest = this.#partial.rest(this.whole);
     const request = { ...rest, requestId: this.context.newRequestId(), ...(writtenIds === undefined ? {} : { writtenIds }) };
-    const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, clock);
+    const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, patience, clock);
     call.onEncoded = (encoded) => encoded.writtenIds && spelled.set(this.request.sessionId, encoded.writtenIds);
     const { signal } = this.request;
     const abort = (): void => call.abort();
