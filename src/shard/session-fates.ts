@@ -1,8 +1,10 @@
 import type { ErrorValue } from '../errors.js';
 import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { WideCall } from '../trainer/fan-out.js';
 import { ClosedKeys } from './closed-keys.js';
 import { LostSessions } from './lost-sessions.js';
 import type { SessionOutline } from './session-outlines.js';
+import { encodeSession } from './trace-msgpack.js';
 
 export const LOST: ErrorValue = {
   code: 'session_lost',
@@ -49,6 +51,24 @@ export class SessionFates {
         return { kind: 'text', status: 200, text: JSON.stringify({ session_id: id, deleted: true }) };
       default:
         return { kind: 'error', error: LOST };
+    }
+  }
+
+  /** The part of a call to all that is about lost sessions. What is acknowledged is over, as if it had been finished. */
+  answerWide(call: WideCall): TrainerAnswer {
+    const nowMs = Date.now();
+    switch (call.kind) {
+      case 'list':
+        return { kind: 'text', status: 200, text: this.lost.page(call.after, call.limit, nowMs) };
+      case 'lease': {
+        const lost = this.lost.lease(call.leaseId, call.max, call.expiresAtMs, nowMs);
+        return { kind: 'traces', status: 200, sessions: lost.map((session) => encodeSession(session, call.encoding)) };
+      }
+      case 'ack': {
+        const { gone, ...count } = this.lost.ack(call.leaseId, call.sessionIds, nowMs);
+        for (const id of gone) this.closed(id);
+        return { kind: 'acked', ...count };
+      }
     }
   }
 

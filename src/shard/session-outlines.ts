@@ -46,3 +46,12 @@ export class SessionOutlines {
     if (outline !== undefined) this.#outlines.set(sessionId, { ...outline, ...change });
   }
 }
+
+/** What goes with sessions that are given up. */
+export const sumOfOutlines = (
+  outlines: readonly SessionOutline[],
+): { readonly sessions: number; readonly turns: number; readonly tokens: number } => ({
+  sessions: outlines.length,
+  turns: outlines.reduce((sum, { turns }) => sum + turns, 0),
+  tokens: outlines.reduce((sum, { tokens }) => sum + tokens, 0),
+});

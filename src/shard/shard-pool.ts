@@ -3,11 +3,13 @@ import { SharedCounters } from '../backend/shared-counters.js';
 import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
 import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { WideCall } from '../trainer/fan-out.js';
 import { EngineOrders, type EngineStand, sumOfWork } from './engine-orders.js';
+import { Listeners } from './listeners.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 import { OpenCalls } from './open-calls.js';
 import { LOST, SessionFates } from './session-fates.js';
-import type { SessionOutline } from './session-outlines.js';
+import { type SessionOutline, sumOfOutlines } from './session-outlines.js';
 import { ShardAsks } from './shard-asks.js';
 import { neverBorn, ShardHost } from './shard-host.js';
 import type { CallHandle, ShardLink } from './shard-link.js';
@@ -36,7 +38,7 @@ export class ShardPool implements ShardLink {
   readonly #metricsCalls = new ShardAsks<ShardSeat, readonly object[]>();
   readonly #orderCalls = new ShardAsks<ShardSeat, EngineWork>();
   readonly #orders: EngineOrders;
-  readonly #finishedListeners = new Set<() => void>();
+  readonly #finished = new Listeners();
   readonly #fates: SessionFates;
 
   constructor(private readonly options: ShardPoolOptions) {
@@ -130,8 +132,8 @@ export class ShardPool implements ShardLink {
     return this.#orders.stand;
   }
 
-  lostSessions(after: string | null, limit: number): string {
-    return this.#fates.lost.page(after, limit, Date.now());
+  lost(call: WideCall): TrainerAnswer {
+    return this.#fates.answerWide(call);
   }
 
   /** What goes with the process: sessions whose rows nobody acknowledged, and open ones. */
@@ -140,8 +142,7 @@ export class ShardPool implements ShardLink {
   }
 
   onFinished(listener: () => void): () => void {
-    this.#finishedListeners.add(listener);
-    return () => this.#finishedListeners.delete(listener);
+    return this.#finished.add(listener);
   }
 
   metrics(): Promise<readonly (readonly object[])[]> {
@@ -203,7 +204,7 @@ export class ShardPool implements ShardLink {
         return;
       case 'finished':
         seat.sessions.finished(message.sessionId);
-        for (const listener of this.#finishedListeners) listener();
+        this.#finished.tell();
         return;
       case 'trainer':
         this.#trainerCalls.settle(message.id, message.answer);
@@ -231,21 +232,19 @@ export class ShardPool implements ShardLink {
 
   /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
   #bury(seat: ShardSeat, epoch: number, problem: string, isLast: boolean): void {
-    const { index } = seat;
     const lost = seat.died(problem);
     for (const outline of lost) this.#fates.lose(outline);
     this.#calls.lose(seat, LOST);
     this.#trainerCalls.giveUp(seat, { kind: 'error', error: LOST });
     this.#metricsCalls.giveUp(seat, []);
     this.#orderCalls.giveUp(seat, NO_WORK);
-    if (isLast) this.#fail(seat, { code: 'internal_error', message: neverBorn(index, problem, this.options.settings.shard.heapMb) });
+    if (isLast) this.#fail(seat, { code: 'internal_error', message: neverBorn(seat.index, problem, this.options.settings.shard.heapMb) });
+    if (lost.length > 0) this.#finished.tell();
     this.options.onProblem(isLast ? 'a shard cannot start' : 'a shard died and was replaced', {
-      shard: index,
+      shard: seat.index,
       epoch,
       problem,
-      lostSessions: lost.length,
-      lostTurns: lost.reduce((sum, { turns }) => sum + turns, 0),
-      lostTokens: lost.reduce((sum, { tokens }) => sum + tokens, 0),
+      lost: sumOfOutlines(lost),
     });
   }
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import { Listeners } from './listeners.js';
 import type { ReplicaState, ServedModel } from './messages.js';
 import type { SessionOutline } from './session-outlines.js';
 import type { ShardHost } from './shard-host.js';
@@ -7,7 +8,7 @@ import { ShardSeat } from './shard-seat.js';
 /** All shards, and what they say together. */
 export class ShardSeats {
   readonly #seats: readonly ShardSeat[];
-  readonly #listeners = new Set<() => void>();
+  readonly #changes = new Listeners();
 
   constructor(count: number, hostOf: (seat: ShardSeat) => ShardHost) {
     this.#seats = Array.from({ length: count }, (_, index) => new ShardSeat(index, hostOf));
@@ -69,17 +70,16 @@ export class ShardSeats {
       if (failure !== null) throw new GatewayError(failure.code, failure.message);
       if (this.#seats.every((seat) => seat.isReady)) return;
       await new Promise<void>((resolve) => {
-        const listener = (): void => {
-          this.#listeners.delete(listener);
+        const stop = this.#changes.add(() => {
+          stop();
           resolve();
-        };
-        this.#listeners.add(listener);
+        });
       });
     }
   }
 
   /** A shard was loaded, or never will be. */
   changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+    this.#changes.tell();
   }
 }
