@@ -1,8 +1,9 @@
-// Writes the tables of settings, errors and routes into README.md, between their markers, from the compiled program.
+// Writes the tables of settings, errors, routes and engines' lies into README.md, between their markers, from the compiled program.
 // With --check: changes nothing and fails where README.md says something else.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const { SETTINGS } = await import('../dist/config.js');
+const { ANSWER_LIES } = await import('../dist/engines/answer-lies.js');
 const { ERRORS } = await import('../dist/errors.js');
 const { ROUTES } = await import('../dist/front/routes.js');
 
@@ -36,6 +37,10 @@ const TABLES = {
       String(entry.shouldRetry),
       cell(entry.meaning),
     ]),
+  ),
+  lies: table(
+    ['name', 'decision', 'what the engine does'],
+    Object.entries(ANSWER_LIES).map(([name, { decision, meaning }]) => [code(name), decision, cell(meaning)]),
   ),
   routes: table(
     ['route', 'for', 'does'],

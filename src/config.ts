@@ -183,7 +183,12 @@ export const SETTING_TREE = {
     retries: integer(3, 0, 100, 'Further attempts for a turn after the engine failed.'),
     holdMs: integer(600_000, 0, DAY_MS, 'How long a turn waits for a replica that can take it before it is refused as overloaded.'),
     connectTimeoutMs: integer(3000, 10, 600_000, 'Time to connect to a replica.'),
-    silenceTimeoutMs: integer(1_800_000, 100, DAY_MS, 'A call without any byte from the engine for this long has failed.'),
+    silenceTimeoutMs: integer(
+      1_800_000,
+      100,
+      DAY_MS,
+      'A call without any byte from the engine for this long has failed; time in a pause of mode `keep` does not count.',
+    ),
     idleSocketMs: integer(3000, 100, 60_000, 'Idle engine connections are closed after this time, before the engine does.'),
     probeIntervalMs: integer(5000, 50, 600_000, 'Time between health probes of a replica that is up.'),
     probeDownMs: integer(1000, 50, 600_000, 'Time between probes of a replica that is down or still loading.'),

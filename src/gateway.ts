@@ -5,7 +5,7 @@ import { EngineControl } from './engine-control.js';
 import { GatewayError } from './errors.js';
 import { type RunningFront, startFront } from './front/server.js';
 import { Sessions } from './sessions.js';
-import type { SessionOutline } from './shard/session-outlines.js';
+import { type SessionOutline, sumOfOutlines } from './shard/session-outlines.js';
 import { ShardPool } from './shard/shard-pool.js';
 import { createLog, type Log, sessionTag } from './telemetry/log.js';
 import { createMetrics, type Metrics } from './telemetry/metrics.js';
@@ -146,12 +146,13 @@ const NAMED_AT_EXIT = 100;
 function reportUnfetched(left: readonly SessionOutline[], log: Log): void {
   const told = left.filter(({ turns }) => turns > 0);
   if (told.length === 0) return;
+  const { turns, tokens } = sumOfOutlines(told);
   log.warn(
     {
       finished: told.filter(({ state }) => state === 'finished').length,
       open: told.filter(({ state }) => state === 'open').length,
-      turns: told.reduce((sum, { turns }) => sum + turns, 0),
-      tokens: told.reduce((sum, { tokens }) => sum + tokens, 0),
+      turns,
+      tokens,
       sessions: told
         .slice(0, NAMED_AT_EXIT)
         .map(({ sessionId, state, turns, tokens, rolloutId }) => ({ session: sessionTag(sessionId), state, turns, tokens, rolloutId })),

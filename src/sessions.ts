@@ -4,6 +4,8 @@ import { GatewayError } from './errors.js';
 import type { ShardLink } from './shard/shard-link.js';
 import { decodeSession } from './shard/trace-msgpack.js';
 import type { TrainerAnswer, TrainerCall } from './trainer/calls.js';
+import { ackAll } from './trainer/fan-out.js';
+import { scrape } from './trainer/scrape.js';
 import type { FinishedSession } from './trainer/trace-encoding.js';
 import { readTrainerRequest, type TrainerRequest, type TrainerRouteName } from './trainer/trainer-request.js';
 
@@ -84,40 +86,20 @@ export class Sessions {
     const query = new URLSearchParams({ max: String(options.max ?? 100), wait_ms: String(options.waitMs ?? 0) });
     const { call, waitMs } = this.#read('lease_traces', '', null, query.toString());
     if (call.kind !== 'lease') throw new Error('a scrape was read as another call');
-    const untilMs = Date.now() + waitMs;
-    for (;;) {
-      const sessions: FinishedSession[] = [];
-      // A lease begins when rows are given, not when they were asked for.
-      const expiresAtMs = Date.now() + this.settings.traces.leaseMs;
-      for (let shard = 0; shard < this.link.shardCount && sessions.length < call.max; shard += 1) {
-        const answer = await this.link.trainer(shard, { ...call, expiresAtMs, max: call.max - sessions.length });
-        if (answer.kind === 'error') {
-          // A shard that is being replaced has no rows; what others have given is under a lease already.
-          if (answer.error.code === 'overloaded' || answer.error.code === 'session_lost') continue;
-          throw new GatewayError(answer.error.code, answer.error.message);
-        }
-        if (answer.kind === 'traces') sessions.push(...answer.sessions.map(decodeSession));
-      }
-      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at: expiresAtMs / 1000, sessions };
-      if (Date.now() >= untilMs) return { lease_id: null, expires_at: null, sessions: [] };
-      await this.#finished(untilMs - Date.now());
-    }
+    const scraped = await scrape(this.link, call, { waitMs, leaseMs: this.settings.traces.leaseMs });
+    const lease = scraped?.lease ?? null;
+    return {
+      lease_id: lease?.leaseId ?? null,
+      expires_at: lease === null ? null : lease.expiresAtMs / 1000,
+      sessions: scraped?.sessions.map(decodeSession) ?? [],
+    };
   }
 
   async ack(names: {
     readonly leaseId?: string;
     readonly sessionIds?: readonly string[];
   }): Promise<{ readonly acked: number; readonly unknown: number }> {
-    const call: TrainerCall = { kind: 'ack', leaseId: names.leaseId ?? null, sessionIds: names.sessionIds ?? [] };
-    const asked = new Set(names.leaseId === undefined ? call.sessionIds : [names.leaseId, ...call.sessionIds]);
-    let acked = 0;
-    for (let shard = 0; shard < this.link.shardCount; shard += 1) {
-      const answer = await this.link.trainer(shard, call);
-      if (answer.kind !== 'acked') continue;
-      acked += answer.acked;
-      for (const name of [...asked]) if (!answer.unknown.includes(name)) asked.delete(name);
-    }
-    return { acked, unknown: asked.size };
+    return ackAll(this.link, { kind: 'ack', leaseId: names.leaseId ?? null, sessionIds: names.sessionIds ?? [] });
   }
 
   #read(route: TrainerRouteName, sessionId: string, body: TrainerBody | null, query = ''): TrainerRequest {
@@ -150,17 +132,5 @@ export class Sessions {
     const answer = await this.link.trainer(this.link.shardOf(sessionId), call);
     if (answer.kind === 'error') throw new GatewayError(answer.error.code, answer.error.message);
     return answer;
-  }
-
-  #finished(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        stop();
-        resolve();
-      };
-      const timer = setTimeout(done, Math.max(0, waitMs));
-      const stop = this.link.onFinished(done);
-    });
   }
 }

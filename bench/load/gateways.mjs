@@ -9,9 +9,10 @@ const DIST = fileURLToPath(new URL(process.env.DIST ?? '../../dist/', import.met
 const node = (args, options) => launch(process.execPath, args, options);
 
 /** Starts the gateway and waits until it takes turns. */
-export async function startOurs({ engines, model, engine = 'vllm', shards, more = [] }, options) {
+export async function startOurs({ engines, model, engine = 'vllm', shards, more = [], nodeOptions = [] }, options) {
   const urls = engines.flatMap((url) => ['--engine-url', url]);
   const args = [
+    ...nodeOptions,
     `${DIST}main.js`,
     'serve',
     '--engine',

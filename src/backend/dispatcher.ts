@@ -1,6 +1,7 @@
 import type { EngineFailure } from '../engines/engine.js';
 import { AdmissionQueue, type Waiting } from './admission-queue.js';
 import type { CancelSignal } from './cancel.js';
+import { Patience } from './patience.js';
 import { place } from './placement.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { Replica } from './replica.js';
@@ -29,9 +30,8 @@ interface Waiter extends Waiting {
 /** Decides who is sent where and when: windows, queue, placement, pauses. */
 export class Dispatcher {
   readonly #queue: AdmissionQueue<Waiter>;
+  readonly #patience: Patience;
   #paused = false;
-  #pausedMs = 0;
-  #pausedSinceMs = 0;
   #cancelTimer: () => void = () => {};
   #closed: EngineFailure | null = null;
 
@@ -43,6 +43,7 @@ export class Dispatcher {
     private readonly replicas: () => readonly Replica[],
   ) {
     this.#queue = new AdmissionQueue(settings.limits.queue);
+    this.#patience = new Patience(clock);
   }
 
   get queued(): number {
@@ -58,7 +59,7 @@ export class Dispatcher {
     return new Promise((resolve) => {
       if (this.#closed !== null) return resolve({ ok: false, failure: this.#closed });
       if (signal?.aborted === true) return resolve(refused('cancelled', 'the caller cancelled the turn before it was sent'));
-      const startMs = this.#activeMs();
+      const startMs = this.#patience.now();
       let cancelHold = (): void => {};
       let isSettled = false;
       const waiter: Waiter = {
@@ -69,7 +70,7 @@ export class Dispatcher {
           isSettled = true;
           cancelHold();
           signal?.removeEventListener('abort', cancel);
-          ticket.heldMs += this.#activeMs() - startMs;
+          ticket.heldMs += this.#patience.now() - startMs;
           resolve(admission);
         },
       };
@@ -83,7 +84,7 @@ export class Dispatcher {
       signal?.addEventListener('abort', cancel, { once: true });
       const hold = (leftMs: number): void => {
         cancelHold = this.clock.after(leftMs, () => {
-          const left = this.settings.backend.holdMs - ticket.heldMs - (this.#activeMs() - startMs);
+          const left = this.settings.backend.holdMs - ticket.heldMs - (this.#patience.now() - startMs);
           if (this.#paused || left > 0) hold(Math.max(left, 1000));
           else this.#drop(waiter, 'overloaded', this.#whyNoPlace());
         });
@@ -100,9 +101,8 @@ export class Dispatcher {
 
   setPaused(paused: boolean): void {
     if (paused === this.#paused) return;
-    if (paused) this.#pausedSinceMs = this.clock.now();
-    else this.#pausedMs += this.clock.now() - this.#pausedSinceMs;
     this.#paused = paused;
+    this.#patience.hold(paused);
     this.pump();
   }
 
@@ -175,12 +175,6 @@ export class Dispatcher {
 
   #drop(waiter: Waiter, kind: EngineFailure['kind'], message: string): void {
     if (this.#queue.remove(waiter)) waiter.settle(refused(kind, message));
-  }
-
-  /** The clock without pauses. */
-  #activeMs(): number {
-    const now = this.clock.now();
-    return now - this.#pausedMs - (this.#paused ? now - this.#pausedSinceMs : 0);
   }
 
   #whyNoPlace(): string {

@@ -1,5 +1,6 @@
 import type { Engine, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
 import { Cancel } from './cancel.js';
+import type { Patience } from './patience.js';
 import type { Clock } from './pool-settings.js';
 import type { Replica } from './replica.js';
 import { TransportError } from './transport-error.js';
@@ -30,6 +31,8 @@ export class EngineCall {
     private readonly probe: EngineProbe,
     private readonly request: GenerateRequest,
     private readonly silenceMs: number,
+    /** Stands still while the engine is kept from sampling. */
+    private readonly patience: Patience,
     private readonly clock: Clock,
   ) {}
 
@@ -42,7 +45,11 @@ export class EngineCall {
     const startedMs = this.clock.now();
     try {
       const encoded = this.engine.encode(this.request, this.probe);
-      const response = await this.replica.http.send(encoded, { silenceMs: this.silenceMs, signal: this.#cut });
+      const response = await this.replica.http.send(encoded, {
+        silenceMs: this.silenceMs,
+        patience: this.patience,
+        signal: this.#cut,
+      });
       const engineMs = this.clock.now() - startedMs;
       return { kind: 'answer', outcome: this.engine.decode(response, this.request, this.probe), engineMs };
     } catch (error) {

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.js';
 import type { EngineWork, PauseMode, ReplicaState } from '../shard/messages.js';
 import { Dispatcher } from './dispatcher.js';
 import type { EngineCall } from './engine-call.js';
+import { Patience } from './patience.js';
 import { type Clock, type PoolSettings, systemClock } from './pool-settings.js';
 import { type PoolCounts, PoolStats } from './pool-stats.js';
 import { Replica } from './replica.js';
@@ -46,6 +47,7 @@ export class EnginePool {
   readonly #clock: Clock;
   readonly #counters: SharedCounters;
   readonly #dispatcher: Dispatcher;
+  readonly #patience: Patience;
   readonly #context: RunContext;
   readonly #idPrefix = `rg-${randomBytes(6).toString('hex')}-`;
   #nextId = 0;
@@ -63,6 +65,7 @@ export class EnginePool {
     const buffer = options.sharedCounters ?? new SharedArrayBuffer(SharedCounters.bytes(shard.count));
     this.#counters = new SharedCounters(buffer, shard.index, shard.count);
     this.#dispatcher = new Dispatcher(settings, this.#clock, this.#counters, shard.count, () => this.#replicas);
+    this.#patience = new Patience(this.#clock);
     this.#context = {
       engine,
       settings,
@@ -72,6 +75,7 @@ export class EnginePool {
       turns: this.#turns,
       stats: this.#stats,
       spelled: this.#spelled,
+      patience: this.#patience,
       newRequestId: () => this.#newRequestId(),
       versionAt: (replica) => this.#weightVersion ?? replica.probe?.weightVersion ?? null,
       finished: (result, version) => this.#completed(result, version),
@@ -132,6 +136,8 @@ export class EnginePool {
   async pause(mode: PauseMode): Promise<void> {
     this.#orders++;
     this.#dispatcher.setPaused(true);
+    // What an engine keeps is silent for as long as the pause lasts.
+    this.#patience.hold(mode === 'keep');
     this.#announce();
     if (mode === 'keep') return;
     if (mode === 'abort') for (const call of this.#running) call.abort();
@@ -157,6 +163,7 @@ export class EnginePool {
     }
     if (order !== this.#orders) return;
     this.#dispatcher.setPaused(false);
+    this.#patience.hold(false);
     this.#announce();
   }
 

@@ -1,6 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { EngineHttpRequest, EngineHttpResponse } from '../engines/engine.js';
 import type { CancelSignal } from './cancel.js';
+import type { Patience } from './patience.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import { TransportError, transportError } from './transport-error.js';
 
@@ -10,6 +11,8 @@ const SPARE_SOCKETS = 16;
 export interface SendOptions {
   /** Without any byte for this long the call has failed; 0 = never. */
   readonly silenceMs: number;
+  /** By which silence is measured; absent = the clock. */
+  readonly patience?: Patience;
   /** Closes the socket of the call. */
   readonly signal?: CancelSignal;
 }
@@ -79,7 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     private readonly resolve: (response: EngineHttpResponse) => void,
     private readonly reject: (error: TransportError) => void,
   ) {
-    this.#lastByteMs = clock.now();
+    this.#lastByteMs = this.#now();
     if (options.silenceMs > 0) this.#watch(options.silenceMs);
     if (options.signal?.aborted === true) this.#cut();
     else options.signal?.addEventListener('abort', this.#cut, { once: true });
@@ -97,14 +100,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#status = status;
-    this.#lastByteMs = this.clock.now();
+    this.#lastByteMs = this.#now();
     const flat: Record<string, string | undefined> = {};
     for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(', ') : value;
     this.#headers = flat;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#lastByteMs = this.clock.now();
+    this.#lastByteMs = this.#now();
     this.#chunks.push(chunk);
   }
 
@@ -139,11 +142,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#stop(new TransportError('cut', this.#status !== 0, `the call to ${this.url} was closed`));
   };
 
+  #now(): number {
+    return (this.options.patience ?? this.clock).now();
+  }
+
   #watch(ms: number): void {
     this.#cancelTimer = this.clock.after(ms, () => {
-      const silentMs = this.clock.now() - this.#lastByteMs;
-      const { silenceMs } = this.options;
-      if (silentMs < silenceMs) this.#watch(silenceMs - silentMs);
+      const silentMs = this.#now() - this.#lastByteMs;
+      const { silenceMs, patience } = this.options;
+      if (patience?.isHeld === true) this.#watch(silenceMs);
+      else if (silentMs < silenceMs) this.#watch(silenceMs - silentMs);
       else this.#stop(new TransportError('silent', this.#status !== 0, `${this.url} sent no byte for ${Math.round(silentMs)} ms`));
     });
   }

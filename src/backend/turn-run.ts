@@ -4,6 +4,7 @@ import type { CancelSignal } from './cancel.js';
 import type { Dispatcher, Ticket } from './dispatcher.js';
 import { type CallEnd, EngineCall } from './engine-call.js';
 import { PartialOutput } from './partial-output.js';
+import type { Patience } from './patience.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { PoolStats } from './pool-stats.js';
 import type { Replica } from './replica.js';
@@ -45,6 +46,8 @@ export interface RunContext {
   readonly turns: Set<TurnRun>;
   readonly stats: PoolStats;
   readonly spelled: SpelledPrompts;
+  /** Stands still while engines are kept from sampling. */
+  readonly patience: Patience;
   newRequestId(): string;
   /** The weights that a call to the replica would be sampled with now. */
   versionAt(replica: Replica): string | null;
@@ -149,11 +152,11 @@ export class TurnRun {
   }
 
   async #call(replica: Replica): Promise<CallEnd> {
-    const { engine, settings, clock, running } = this.context;
+    const { engine, settings, clock, running, patience } = this.context;
     const probe = replica.probe!;
     const rest = this.#partial.rest(this.whole);
     const request = { ...rest, spelled: this.#spelled, requestId: this.context.newRequestId() };
-    const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, clock);
+    const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, patience, clock);
     const { signal } = this.request;
     const abort = (): void => call.abort();
     running.add(call);

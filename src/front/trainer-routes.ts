@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Headers } from '../shard/messages.js';
 import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
-import { joinAck, joinFinish, joinList } from '../trainer/join.js';
+import { ackAll, listAll } from '../trainer/fan-out.js';
+import { joinFinish } from '../trainer/join.js';
 import { readTrainerRequest, type TrainerRouteName } from '../trainer/trainer-request.js';
 import type { Call, Front } from './front.js';
 import { refuse } from './refusal.js';
-import { scrape } from './scrape.js';
+import { answerScrape } from './scrape.js';
 import { withTrainerBody } from './trainer-body.js';
 
 const JSON_HEADERS: Headers = [['content-type', 'application/json']];
@@ -42,19 +43,16 @@ const answer = async (front: Front, call: Call, body: Uint8Array): Promise<void>
     case 'ack_life':
       throw new Error('an acknowledgement of a life is made here and never read');
     case 'list':
-      return listed(front, call, trainerCall);
+      return call.exchange.answer(200, JSON_HEADERS, await listAll(link, trainerCall));
     case 'ack':
-      return acknowledged(front, call, trainerCall);
+      return call.exchange.answer(200, JSON_HEADERS, JSON.stringify(await ackAll(link, trainerCall)));
     case 'lease':
-      return scrape(front, call, trainerCall, waitMs);
+      return answerScrape(front, call, trainerCall, waitMs);
   }
 };
 
 const ofSession = (front: Front, trainerCall: TrainerCall & { readonly sessionId: string }): Promise<TrainerAnswer> =>
   front.link.trainer(front.link.shardOf(trainerCall.sessionId), trainerCall);
-
-const ofAll = (front: Front, trainerCall: TrainerCall): Promise<readonly TrainerAnswer[]> =>
-  Promise.all(Array.from({ length: front.link.shardCount }, (_, shard) => front.link.trainer(shard, trainerCall)));
 
 /** Refuses with the answer's error, or says that a shard answered another kind than was asked. */
 const refuseOther = (call: Call, result: TrainerAnswer): void => {
@@ -97,22 +95,4 @@ const finished = (
   call.exchange.answer(result.status, headers, body, () => {
     if (finish.ack && life !== undefined) void ofSession(front, { kind: 'ack_life', sessionId, life });
   });
-};
-
-const listed = async (front: Front, call: Call, trainerCall: TrainerCall & { readonly kind: 'list' }): Promise<void> => {
-  const pages = [front.link.lostSessions(trainerCall.after, trainerCall.limit)];
-  for (const result of await ofAll(front, trainerCall)) {
-    if (result.kind !== 'text') return refuseOther(call, result);
-    pages.push(result.text);
-  }
-  call.exchange.answer(200, JSON_HEADERS, joinList(pages, trainerCall.limit));
-};
-
-const acknowledged = async (front: Front, call: Call, trainerCall: TrainerCall): Promise<void> => {
-  const answers: (TrainerAnswer & { readonly kind: 'acked' })[] = [];
-  for (const result of await ofAll(front, trainerCall)) {
-    if (result.kind !== 'acked') return refuseOther(call, result);
-    answers.push(result);
-  }
-  call.exchange.answer(200, JSON_HEADERS, joinAck(answers));
 };

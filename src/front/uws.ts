@@ -1,6 +1,8 @@
 /**
  * The only import of uWebSockets.js. Its four rules hold in `request-head.ts`, `exchange.ts` and `body.ts`: a request is read
  * before its handler returns, chunks are copied, `onAborted` is always attached, later writes are corked.
+ * It closes a connection whose next request comes before the last one was answered, and asks nobody; not reading meanwhile would hide
+ * that the client has left.
  */
 
 /** Bytes of a request's head. The library reads this once, when it is loaded; its own default of 4096 is less than a long key. */

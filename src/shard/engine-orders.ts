@@ -1,6 +1,7 @@
 import { REPLICA_SLOTS } from '../backend/shared-counters.js';
 import type { ErrorValue } from '../errors.js';
 import type { EngineOrder, PauseMode } from '../trainer/calls.js';
+import type { EngineWork } from './messages.js';
 
 /** Where the engines are and whether they may be called, as a shard is born with it. */
 export interface EngineStand {
@@ -69,3 +70,15 @@ export class EngineOrders {
 }
 
 const isSame = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
+
+/** What all shards have at the engines. */
+export function sumOfWork(works: readonly EngineWork[]): EngineWork {
+  const running = new Map<string | null, number>();
+  for (const work of works)
+    for (const { weightVersion, turns } of work.running) running.set(weightVersion, (running.get(weightVersion) ?? 0) + turns);
+  return {
+    calls: works.reduce((sum, { calls }) => sum + calls, 0),
+    waiting: works.reduce((sum, { waiting }) => sum + waiting, 0),
+    running: [...running].map(([weightVersion, turns]) => ({ weightVersion, turns })),
+  };
+}

@@ -1,3 +1,6 @@
+import type { TraceSummary } from '../canonical/trace.js';
+import { type AckCount, LeaseBook } from '../trainer/lease-book.js';
+import type { FinishedSession, LostState } from '../trainer/trace-encoding.js';
 import type { SessionOutline } from './session-outlines.js';
 
 interface Lost {
@@ -5,9 +8,14 @@ interface Lost {
   readonly atMs: number;
 }
 
-/** Sessions whose shard died, and what was known of them; for a while and bounded: the oldest goes first. */
+/**
+ * Sessions whose shard died, and what was known of them, until a trainer has acknowledged that, for a while and bounded: the oldest goes
+ * first.
+ */
 export class LostSessions {
+  /** By id: a session that was lost takes no second life before a trainer has ended the first. */
   readonly #lost = new Map<string, Lost>();
+  readonly #book = new LeaseBook<Lost>();
 
   constructor(
     private readonly ttlMs: number,
@@ -15,12 +23,12 @@ export class LostSessions {
   ) {}
 
   add(outline: SessionOutline, nowMs: number): void {
-    this.#lost.delete(outline.sessionId);
-    this.#lost.set(outline.sessionId, { outline, atMs: nowMs });
-    for (const [oldest, { atMs }] of this.#lost) {
-      if (atMs + this.ttlMs > nowMs && this.#lost.size <= this.max) break;
-      this.#lost.delete(oldest);
-    }
+    const id = outline.sessionId;
+    const lost = { outline, atMs: nowMs };
+    this.delete(id);
+    this.#lost.set(id, lost);
+    this.#book.add(id, id, lost, nowMs);
+    this.#expire(nowMs);
   }
 
   has(id: string, nowMs: number): boolean {
@@ -29,32 +37,50 @@ export class LostSessions {
 
   delete(id: string): void {
     this.#lost.delete(id);
+    this.#book.remove(id);
   }
 
   /** The session as `GET /sessions/{id}` answers it, `null` where it was not lost. */
   state(id: string, nowMs: number): string | null {
     const lost = this.#get(id, nowMs);
-    return lost === null ? null : JSON.stringify(stateOf(lost));
+    return lost === null ? null : JSON.stringify({ session_id: id, ...stateOf(lost) });
   }
 
   /** A page of the list of sessions, as a JSON array. */
   page(after: string | null, limit: number, nowMs: number): string {
-    const ids = [...this.#lost.keys()].filter((id) => (after === null || id > after) && this.#get(id, nowMs) !== null);
+    this.#expire(nowMs);
+    const ids = [...this.#lost.keys()].filter((id) => after === null || id > after);
     ids.sort((a, b) => (a < b ? -1 : 1));
-    return JSON.stringify(ids.slice(0, limit).map((id) => stateOf(this.#lost.get(id)!)));
+    return JSON.stringify(ids.slice(0, limit).map((id) => ({ session_id: id, ...stateOf(this.#lost.get(id)!) })));
+  }
+
+  /** What a scrape is told of sessions that will never have rows. */
+  lease(leaseId: string, max: number, expiresAtMs: number, nowMs: number): readonly FinishedSession[] {
+    this.#expire(nowMs);
+    return this.#book.lease(leaseId, max, expiresAtMs, nowMs).map(finishedOf);
+  }
+
+  /** Gives the ids that are forgotten now too. */
+  ack(leaseId: string | null, ids: readonly string[], nowMs: number): AckCount & { readonly gone: readonly string[] } {
+    this.#expire(nowMs);
+    const lease = leaseId === null ? { acked: 0, unknown: [] } : this.#book.ackLease(leaseId);
+    const sessions = this.#book.ackSessions(ids);
+    const gone = [...this.#lost.keys()].filter((id) => this.#book.get(id) === undefined);
+    for (const id of gone) this.#lost.delete(id);
+    return { acked: lease.acked + sessions.acked, unknown: [...lease.unknown, ...sessions.unknown], gone };
   }
 
   #get(id: string, nowMs: number): Lost | null {
-    const lost = this.#lost.get(id);
-    if (lost === undefined) return null;
-    if (lost.atMs + this.ttlMs > nowMs) return lost;
-    this.#lost.delete(id);
-    return null;
+    this.#expire(nowMs);
+    return this.#lost.get(id) ?? null;
+  }
+
+  #expire(nowMs: number): void {
+    for (const { outline } of this.#book.expire(nowMs - this.ttlMs, this.max)) this.#lost.delete(outline.sessionId);
   }
 }
 
-const stateOf = ({ outline, atMs }: Lost): object => ({
-  session_id: outline.sessionId,
+const stateOf = ({ outline, atMs }: Lost): LostState => ({
   state: 'failed',
   error: 'session_lost',
   lost_state: outline.state,
@@ -67,3 +93,22 @@ const stateOf = ({ outline, atMs }: Lost): object => ({
   group_id: outline.groupId,
   sample_index: outline.sampleIndex,
 });
+
+/** No rows, and books that say so: what was committed is trained nowhere. */
+function finishedOf(lost: Lost): FinishedSession {
+  const { outline, atMs } = lost;
+  const { tokens } = outline;
+  const summary: TraceSummary = {
+    opened_at: outline.openedAtMs / 1000,
+    finished_at: atMs / 1000,
+    turns: outline.turns,
+    rows: 0,
+    tokens: { sampled: tokens, committed: tokens, trained: 0, discarded: {} },
+    capture_yield: tokens === 0 ? 1 : 0,
+    capture_error: 'the shard that held the session crashed, and its rows went with it',
+    aborted_turns: 0,
+    forks: {},
+    drift: {},
+  };
+  return { session_id: outline.sessionId, traces: [], summary, failed: stateOf(lost) };
+}

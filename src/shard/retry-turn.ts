@@ -1,7 +1,10 @@
+import type { ErrorValue } from '../errors.js';
 import type { PendingTurn } from '../trajectory/pending-turn.js';
-import { holdTurn, settleTurn } from './run-turn.js';
+import { ENDED, holdTurn, settleTurn } from './run-turn.js';
 import type { Session } from './session.js';
 import { openingOf, type TurnCall } from './turn-call.js';
+
+const JOINED_FAILED: ErrorValue = { code: 'engine_failed', message: 'The turn that this retry joined failed; try again.' };
 
 /** The turn that a marked retry joins while it runs, or replays when it is over; `null` where a new one must be sampled. */
 export function retriedTurn(session: Session, digest: string): PendingTurn | null {
@@ -13,6 +16,17 @@ export function retriedTurn(session: Session, digest: string): PendingTurn | nul
 
 /** Answers with the reply of a turn that another call began: nothing is sampled a second time. */
 export async function retryTurn(turn: TurnCall, pending: PendingTurn): Promise<void> {
+  const { retrying } = turn.session;
+  const call = { pending, ended: joinTurn(turn, pending) };
+  retrying.add(call);
+  try {
+    await call.ended;
+  } finally {
+    retrying.delete(call);
+  }
+}
+
+async function joinTurn(turn: TurnCall, pending: PendingTurn): Promise<void> {
   const { request, session, protocol, answer } = turn;
   pending.join();
   const running = [...session.running].find((candidate) => candidate.pending === pending);
@@ -27,7 +41,7 @@ export async function retryTurn(turn: TurnCall, pending: PendingTurn): Promise<v
   await running?.sampled;
   const reply = session.replies.get(pending);
   if (reply === undefined) {
-    answer.fail({ code: 'engine_failed', message: 'The turn that this retry joined failed; try again.' });
+    answer.fail(session.state === 'open' ? JOINED_FAILED : ENDED);
     return;
   }
   answer.finish(request.stream ? protocol.finishStream(request, reply) : protocol.formatReply(request, reply));

@@ -165,7 +165,8 @@ function commitTurn(turn: TurnCall, pending: PendingTurn, prepared: PreparedProm
   countTurn(turn, 'committed');
 }
 
-const ENDED: ErrorValue = { code: 'session_closed', message: 'The session ended while this turn was sampled.' };
+/** What is told to whoever waits for a turn of a session that is over. */
+export const ENDED: ErrorValue = { code: 'session_closed', message: 'The session ended while this turn was sampled.' };
 
 function refuseIfOver(session: Session, { settings }: ShardContext): void {
   if (session.state !== 'open') throw new GatewayError('session_closed', 'The session was finished or deleted: it takes no more turns.');

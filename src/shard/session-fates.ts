@@ -1,7 +1,10 @@
 import type { ErrorValue } from '../errors.js';
+import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { WideCall } from '../trainer/fan-out.js';
 import { ClosedKeys } from './closed-keys.js';
 import { LostSessions } from './lost-sessions.js';
 import type { SessionOutline } from './session-outlines.js';
+import { encodeSession } from './trace-msgpack.js';
 
 export const LOST: ErrorValue = {
   code: 'session_lost',
@@ -31,6 +34,44 @@ export class SessionFates {
     this.lost.add(outline, Date.now());
   }
 
+  /** What a trainer's call about a lost session is answered; `null` where its shard is to be asked. Create and delete end the loss. */
+  answer(call: TrainerCall): TrainerAnswer | null {
+    const id = sessionOf(call);
+    const state = id === null ? null : this.lost.state(id, Date.now());
+    if (id === null || state === null) return null;
+    switch (call.kind) {
+      case 'get':
+        return { kind: 'text', status: 200, text: state };
+      case 'create':
+        this.lost.delete(id);
+        return null;
+      case 'delete':
+        this.lost.delete(id);
+        this.closed(id);
+        return { kind: 'text', status: 200, text: JSON.stringify({ session_id: id, deleted: true }) };
+      default:
+        return { kind: 'error', error: LOST };
+    }
+  }
+
+  /** The part of a call to all that is about lost sessions. What is acknowledged is over, as if it had been finished. */
+  answerWide(call: WideCall): TrainerAnswer {
+    const nowMs = Date.now();
+    switch (call.kind) {
+      case 'list':
+        return { kind: 'text', status: 200, text: this.lost.page(call.after, call.limit, nowMs) };
+      case 'lease': {
+        const lost = this.lost.lease(call.leaseId, call.max, call.expiresAtMs, nowMs);
+        return { kind: 'traces', status: 200, sessions: lost.map((session) => encodeSession(session, call.encoding)) };
+      }
+      case 'ack': {
+        const { gone, ...count } = this.lost.ack(call.leaseId, call.sessionIds, nowMs);
+        for (const id of gone) this.closed(id);
+        return { kind: 'acked', ...count };
+      }
+    }
+  }
+
   /** What an agent is told, `null` where nothing is known against the session. */
   refusal(id: string): ErrorValue | null {
     const nowMs = Date.now();
@@ -38,3 +79,8 @@ export class SessionFates {
     return this.lost.has(id, nowMs) ? LOST : null;
   }
 }
+
+const sessionOf = (call: TrainerCall): string | null => {
+  if (call.kind === 'create') return call.session.sessionId;
+  return 'sessionId' in call ? call.sessionId : null;
+};

@@ -34,8 +34,11 @@ export class SessionOutlines {
     return this.#outlines.values();
   }
 
-  clear(): void {
+  /** All of them; none is left here. */
+  take(): readonly SessionOutline[] {
+    const taken = [...this.#outlines.values()];
     this.#outlines.clear();
+    return taken;
   }
 
   #change(sessionId: string, change: Partial<SessionOutline>): void {
@@ -43,3 +46,12 @@ export class SessionOutlines {
     if (outline !== undefined) this.#outlines.set(sessionId, { ...outline, ...change });
   }
 }
+
+/** What goes with sessions that are given up. */
+export const sumOfOutlines = (
+  outlines: readonly SessionOutline[],
+): { readonly sessions: number; readonly turns: number; readonly tokens: number } => ({
+  sessions: outlines.length,
+  turns: outlines.reduce((sum, { turns }) => sum + turns, 0),
+  tokens: outlines.reduce((sum, { tokens }) => sum + tokens, 0),
+});

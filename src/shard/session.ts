@@ -13,14 +13,18 @@ const MEMORIES_MAX = 64;
 
 export type SessionState = 'open' | 'finishing' | 'over';
 
-/** A turn in work: what finish and delete must be able to end. */
-export interface RunningTurn {
+/** A call whose answer may still commit its turn. */
+export interface TurnCallInWork {
   readonly pending: PendingTurn;
+  /** Settles when the call is over. */
+  readonly ended: Promise<void>;
+}
+
+/** A turn in work: what finish and delete must be able to end. */
+export interface RunningTurn extends TurnCallInWork {
   readonly abort: () => void;
   /** Resolves when its reply is there, or it failed. */
   readonly sampled: Promise<void>;
-  /** Resolves when it is committed or given up. */
-  readonly ended: Promise<void>;
 }
 
 /** One rollout of one agent while it lives in a shard. */
@@ -32,8 +36,8 @@ export class Session {
   readonly tree: TrajectoryTree;
   readonly metadata: JsonObject;
   readonly running = new Set<RunningTurn>();
-  /** Turns that finish gave up waiting for. */
-  abortedTurns = 0;
+  /** Marked retries that wait for a turn or answer with its reply. */
+  readonly retrying = new Set<TurnCallInWork>();
   lastUsedMs: number;
   /** Made when first needed, see `turn-call.ts`. */
   routingKey: string | null = null;
@@ -77,6 +81,11 @@ export class Session {
 
   forgetMemories(): void {
     this.#memories.clear();
+  }
+
+  /** What must end before it is known which turns there are. */
+  get unsettled(): readonly TurnCallInWork[] {
+    return [...this.running, ...this.retrying].filter(({ pending }) => pending.state !== 'committed');
   }
 
   get id(): string {

@@ -1,12 +1,14 @@
 /** Questions to shards that wait for their answers. Each is settled once: answered, out of time, or given up with its shard. */
 export class ShardAsks<Seat, Answer> {
   readonly #waiting = new Map<number, { readonly seat: Seat; readonly resolve: (answer: Answer) => void }>();
+  #nextId = 1;
 
   /**
+   * @param send tells the shard, by the question's name
    * @param waitMs after it the answer is `late()`; 0 waits for as long as the shard lives
-   * @param send tells the shard
    */
-  ask(seat: Seat, id: number, send: () => void, waitMs = 0, late?: () => Answer): Promise<Answer> {
+  ask(seat: Seat, send: (id: number) => void, waitMs = 0, late?: () => Answer): Promise<Answer> {
+    const id = this.#nextId++;
     return new Promise((resolve) => {
       const timer = late === undefined || waitMs === 0 ? undefined : setTimeout(() => this.settle(id, late()), waitMs);
       this.#waiting.set(id, {
@@ -16,7 +18,7 @@ export class ShardAsks<Seat, Answer> {
           resolve(answer);
         },
       });
-      send();
+      send(id);
     });
   }
 

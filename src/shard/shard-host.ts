@@ -20,7 +20,13 @@ export interface ShardHostOptions {
 /** A life shorter than this is followed by a pause. */
 const REBIRTH_MS = 500;
 /** So many lives in a row that ended before the shard was ever loaded mean that it cannot be. */
-export const FIRST_LIVES_MAX = 3;
+const FIRST_LIVES_MAX = 3;
+
+/** What is said of a shard that cannot be loaded. */
+export function neverBorn(index: number, problem: string, heapMb: number): string {
+  const heap = heapMb === 0 ? '' : `; shard.heapMb is ${heapMb}, which may be too little for the model`;
+  return `Cannot start shard ${index}: its thread ended ${FIRST_LIVES_MAX} times before it had loaded the model (${problem})${heap}.`;
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

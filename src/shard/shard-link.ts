@@ -1,5 +1,6 @@
 import type { ErrorValue } from '../errors.js';
-import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
+import type { EngineOrder } from '../trainer/calls.js';
+import type { ScrapeHolders } from '../trainer/scrape.js';
 import type { EngineStand } from './engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 
@@ -16,8 +17,7 @@ export interface CallHandle {
  * The front's whole view of the shards. Nothing here blocks; listeners are called on the front's thread, in the order
  * of the shard's messages, never before `open` has returned and never after `gone()`.
  */
-export interface ShardLink {
-  readonly shardCount: number;
+export interface ShardLink extends ScrapeHolders {
   /** `null` until one shard has loaded the model. */
   readonly model: ServedModel | null;
   /** All shards take calls and a replica answers. */
@@ -29,16 +29,10 @@ export interface ShardLink {
   shardOf(sessionKey: string): number;
   /** Starts a call; its body's buffer is transferred. An error value means that no shard was told. */
   open(call: Omit<AgentCall, 'kind' | 'id'>, onMessage: (message: FromShard) => void): CallHandle | ErrorValue;
-  /** A trainer's call to one shard; failures are answers of kind `error`. */
-  trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer>;
   /** Does in every shard what a trainer has ordered of the engines; the answer sums what all shards have there. */
   order(order: EngineOrder): Promise<EngineWork | ErrorValue>;
   /** Replicas, pause and weights as ordered. */
   readonly engineStand: EngineStand;
-  /** A page of the sessions that were lost with their shards, as a JSON array in order of their ids. */
-  lostSessions(after: string | null, limit: number): string;
-  /** Calls the listener whenever a finished session waits for a lease; the returned function ends that. */
-  onFinished(listener: () => void): () => void;
   /** prom-client's JSON of every shard's registry; a shard that does not answer in time is left out. */
   metrics(): Promise<readonly (readonly object[])[]>;
   /** A session that is closed or lost is answered without a shard: its error, else `null`. */

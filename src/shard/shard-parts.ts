@@ -133,7 +133,7 @@ export function sweepSessions({ context, store, desk }: ShardParts): void {
   const nowMs = Date.now();
   const idleBefore = nowMs - context.settings.sessions.idleTtlMs;
   for (const session of store.open) {
-    if (session.lastUsedMs >= idleBefore || session.running.size > 0 || session.state !== 'open') continue;
+    if (session.lastUsedMs >= idleBefore || session.unsettled.length > 0 || session.state !== 'open') continue;
     context.log.info({ session: sessionTag(session.id) }, 'an idle session expired');
     void desk.expire(session);
   }

@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { SharedCounters } from '../backend/shared-counters.js';
 import type { Settings } from '../config.js';
-import { type ErrorValue, GatewayError } from '../errors.js';
+import type { ErrorValue } from '../errors.js';
 import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
-import { EngineOrders, type EngineStand } from './engine-orders.js';
+import type { WideCall } from '../trainer/fan-out.js';
+import { EngineOrders, type EngineStand, sumOfWork } from './engine-orders.js';
+import { Listeners } from './listeners.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
+import { OpenCalls } from './open-calls.js';
 import { LOST, SessionFates } from './session-fates.js';
-import { type SessionOutline, SessionOutlines } from './session-outlines.js';
+import { type SessionOutline, sumOfOutlines } from './session-outlines.js';
 import { ShardAsks } from './shard-asks.js';
-import { FIRST_LIVES_MAX, ShardHost } from './shard-host.js';
+import { neverBorn, ShardHost } from './shard-host.js';
 import type { CallHandle, ShardLink } from './shard-link.js';
 import { shardOf } from './shard-of.js';
+import type { ShardSeat } from './shard-seat.js';
+import { ShardSeats } from './shard-seats.js';
 
 export interface ShardPoolOptions {
   readonly settings: Settings;
@@ -18,40 +23,23 @@ export interface ShardPoolOptions {
   readonly onProblem: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-interface ShardSeat {
-  readonly host: ShardHost;
-  state: 'starting' | 'ready' | 'failed';
-  problem: string | null;
-  /** Why it will never take calls, with state `failed`. */
-  failure: ErrorValue | null;
-  model: ServedModel | null;
-  replicas: readonly ReplicaState[];
-  /** Sessions of the present life. */
-  readonly sessions: SessionOutlines;
-}
-
-interface OpenCall {
-  readonly seat: ShardSeat;
-  readonly onMessage: (message: FromShard) => void;
-}
-
 const NO_WORK: EngineWork = { calls: 0, waiting: 0, running: [] };
+/** Names a question whose answer is not waited for. */
+const NOBODY = 0;
 const METRICS_WAIT_MS = 2000;
 /** After a drain, time for the shards to refuse what is left, each call in its dialect. */
 const REFUSING_MS = 1000;
 
 /** All shards, and which session lives, is closed or was lost where. Lives on the front's thread. */
 export class ShardPool implements ShardLink {
-  readonly #seats: ShardSeat[];
-  readonly #calls = new Map<number, OpenCall>();
+  readonly #seats: ShardSeats;
+  readonly #calls = new OpenCalls<ShardSeat>();
   readonly #trainerCalls = new ShardAsks<ShardSeat, TrainerAnswer>();
   readonly #metricsCalls = new ShardAsks<ShardSeat, readonly object[]>();
   readonly #orderCalls = new ShardAsks<ShardSeat, EngineWork>();
   readonly #orders: EngineOrders;
-  readonly #finishedListeners = new Set<() => void>();
-  readonly #readyListeners = new Set<() => void>();
+  readonly #finished = new Listeners();
   readonly #fates: SessionFates;
-  #nextId = 1;
 
   constructor(private readonly options: ShardPoolOptions) {
     const { settings } = options;
@@ -59,33 +47,27 @@ export class ShardPool implements ShardLink {
     this.#orders = new EngineOrders(settings.engineUrl);
     const secret = new Uint8Array(randomBytes(32));
     const inFlight = new SharedArrayBuffer(SharedCounters.bytes(settings.shards));
-    this.#seats = Array.from({ length: settings.shards }, (_, index) => {
-      const seat: ShardSeat = {
-        host: new ShardHost({
-          index,
-          start: (epoch) => ({ index, epoch, settings, engines: this.#orders.stand, engineKey: options.engineKey, secret, inFlight }),
+    const life = { settings, engineKey: options.engineKey, secret, inFlight };
+    this.#seats = new ShardSeats(
+      settings.shards,
+      (seat) =>
+        new ShardHost({
+          index: seat.index,
+          start: (epoch) => ({ ...life, index: seat.index, epoch, engines: this.#orders.stand }),
           hangMs: settings.shard.hangMs,
           heapMb: settings.shard.heapMb,
           onMessage: (message) => this.#receive(seat, message),
-          onDeath: (epoch, problem, isLast) => this.#bury(seat, index, epoch, problem, isLast),
+          onDeath: (epoch, problem, isLast) => this.#bury(seat, epoch, problem, isLast),
         }),
-        state: 'starting',
-        problem: 'it is loading the model',
-        failure: null,
-        model: null,
-        replicas: [],
-        sessions: new SessionOutlines(),
-      };
-      return seat;
-    });
+    );
   }
 
   get shardCount(): number {
-    return this.#seats.length;
+    return this.#seats.count;
   }
 
   get model(): ServedModel | null {
-    return this.#seats.find((seat) => seat.model !== null)?.model ?? null;
+    return this.#seats.model;
   }
 
   get ready(): boolean {
@@ -93,60 +75,33 @@ export class ShardPool implements ShardLink {
   }
 
   get problem(): string | null {
-    for (const [index, seat] of this.#seats.entries()) {
-      if (seat.state !== 'ready') return `shard ${index} is not ready: ${seat.problem ?? seat.state}`;
-    }
-    const replicas = this.replicas;
-    if (replicas.some((replica) => replica.state === 'up')) return null;
-    return `no engine answers: ${replicas.map((replica) => `${replica.url} is ${replica.state}${replica.problem === null ? '' : ` (${replica.problem})`}`).join(', ')}`;
+    return this.#seats.problem;
   }
 
-  /** One entry per replica: the first shard's view, with queues summed over the shards. */
   get replicas(): readonly ReplicaState[] {
-    const merged = new Map<string, ReplicaState>();
-    for (const seat of this.#seats) {
-      for (const replica of seat.replicas) {
-        const seen = merged.get(replica.url);
-        const better = seen === undefined || (seen.state !== 'up' && replica.state === 'up') ? replica : seen;
-        merged.set(replica.url, seen === undefined ? replica : { ...better, queued: seen.queued + replica.queued });
-      }
-    }
-    return [...merged.values()];
+    return this.#seats.replicas;
   }
 
   shardOf(sessionKey: string): number {
-    return shardOf(sessionKey, this.#seats.length);
+    return shardOf(sessionKey, this.#seats.count);
   }
 
   /** Resolves when every shard takes calls. @throws GatewayError why one cannot start */
-  async started(): Promise<void> {
-    for (;;) {
-      const failure = this.#seats.find((seat) => seat.failure !== null)?.failure ?? null;
-      if (failure !== null) throw new GatewayError(failure.code, failure.message);
-      if (this.#seats.every((seat) => seat.state === 'ready')) return;
-      await new Promise<void>((resolve) => {
-        const listener = (): void => {
-          this.#readyListeners.delete(listener);
-          resolve();
-        };
-        this.#readyListeners.add(listener);
-      });
-    }
+  started(): Promise<void> {
+    return this.#seats.started();
   }
 
   open(call: Omit<AgentCall, 'kind' | 'id'>, onMessage: (message: FromShard) => void): CallHandle | ErrorValue {
     const refused = this.closedError(call.sessionKey);
     if (refused !== null) return refused;
-    const seat = this.#seatOf(this.shardOf(call.sessionKey));
-    if (seat.state !== 'ready')
-      return { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` };
-    const id = this.#nextId++;
-    this.#calls.set(id, { seat, onMessage });
+    const seat = this.#seats.at(this.shardOf(call.sessionKey));
+    if (!seat.isReady) return seat.refusal;
+    const id = this.#calls.open(seat, onMessage);
     seat.host.send({ kind: 'agent', id, ...call }, call.body.buffer instanceof ArrayBuffer ? [call.body.buffer] : []);
     return {
       id,
       gone: () => {
-        this.#calls.delete(id);
+        this.#calls.leave(id);
         seat.host.send({ kind: 'gone', id });
       },
       // Whatever builds on the turn that is committed with it is sent later and arrives later.
@@ -155,26 +110,11 @@ export class ShardPool implements ShardLink {
   }
 
   trainer(shard: number, call: TrainerCall): Promise<TrainerAnswer> {
-    const seat = this.#seatOf(shard);
-    const sessionId = 'sessionId' in call ? call.sessionId : call.kind === 'create' ? call.session.sessionId : null;
-    const lost = sessionId === null ? null : this.#fates.lost.state(sessionId, Date.now());
-    if (sessionId !== null && lost !== null) {
-      if (call.kind === 'get') return Promise.resolve({ kind: 'text', status: 200, text: lost });
-      if (call.kind !== 'create' && call.kind !== 'delete') return Promise.resolve({ kind: 'error', error: LOST });
-      this.#fates.lost.delete(sessionId);
-      if (call.kind === 'delete') {
-        this.#fates.closed(sessionId);
-        return Promise.resolve({ kind: 'text', status: 200, text: JSON.stringify({ session_id: sessionId, deleted: true }) });
-      }
-    }
-    if (seat.state !== 'ready') {
-      return Promise.resolve({
-        kind: 'error',
-        error: { code: 'overloaded', message: `The gateway is not ready: ${seat.problem ?? seat.state}. Try again.` },
-      });
-    }
-    const id = this.#nextId++;
-    return this.#trainerCalls.ask(seat, id, () => seat.host.send({ kind: 'trainer', id, call }));
+    const seat = this.#seats.at(shard);
+    const answer = this.#fates.answer(call);
+    if (answer !== null) return Promise.resolve(answer);
+    if (!seat.isReady) return Promise.resolve({ kind: 'error', error: seat.refusal });
+    return this.#trainerCalls.ask(seat, (id) => seat.host.send({ kind: 'trainer', id, call }));
   }
 
   /** A shard that is being born is told too: it reads its messages when it has loaded the model. */
@@ -182,11 +122,10 @@ export class ShardPool implements ShardLink {
     const taken = this.#orders.take(order);
     if ('code' in taken) return taken;
     const works = await Promise.all(
-      this.#seats.map((seat) => {
-        const id = this.#nextId++;
-        const send = (): void => seat.host.send({ kind: 'order', id, ...taken });
-        if (seat.state === 'ready') return this.#orderCalls.ask(seat, id, send);
-        send();
+      [...this.#seats].map((seat) => {
+        const send = (id: number): void => seat.host.send({ kind: 'order', id, ...taken });
+        if (seat.isReady) return this.#orderCalls.ask(seat, send);
+        send(NOBODY);
         return NO_WORK;
       }),
     );
@@ -197,33 +136,29 @@ export class ShardPool implements ShardLink {
     return this.#orders.stand;
   }
 
-  lostSessions(after: string | null, limit: number): string {
-    return this.#fates.lost.page(after, limit, Date.now());
+  lost(call: WideCall): TrainerAnswer {
+    return this.#fates.answerWide(call);
   }
 
   /** What goes with the process: sessions whose rows nobody acknowledged, and open ones. */
   get unfetched(): readonly SessionOutline[] {
-    return this.#seats.flatMap((seat) => [...seat.sessions]);
+    return this.#seats.sessions;
   }
 
   onFinished(listener: () => void): () => void {
-    this.#finishedListeners.add(listener);
-    return () => this.#finishedListeners.delete(listener);
+    return this.#finished.add(listener);
   }
 
   metrics(): Promise<readonly (readonly object[])[]> {
-    const ready = this.#seats.filter((seat) => seat.state === 'ready');
     return Promise.all(
-      ready.map((seat) => {
-        const id = this.#nextId++;
-        return this.#metricsCalls.ask(
+      this.#seats.ready.map((seat) =>
+        this.#metricsCalls.ask(
           seat,
-          id,
-          () => seat.host.send({ kind: 'metrics', id }),
+          (id) => seat.host.send({ kind: 'metrics', id }),
           METRICS_WAIT_MS,
           () => [],
-        );
-      }),
+        ),
+      ),
     );
   }
 
@@ -239,26 +174,18 @@ export class ShardPool implements ShardLink {
 
   /** Plants a fault; only with `test.faults`. */
   crash(shard: number, how: 'throw' | 'exit' | 'hang' | 'heap'): void {
-    if (this.options.settings.test.faults) this.#seatOf(shard).host.send({ kind: 'crash', how });
+    if (this.options.settings.test.faults) this.#seats.at(shard).host.send({ kind: 'crash', how });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#seats.map((seat) => seat.host.close()));
-  }
-
-  #seatOf(shard: number): ShardSeat {
-    const seat = this.#seats[shard];
-    if (seat === undefined) throw new RangeError(`no shard ${shard}: there are ${this.#seats.length}`);
-    return seat;
+    await Promise.all([...this.#seats].map((seat) => seat.host.close()));
   }
 
   #receive(seat: ShardSeat, message: FromShard): void {
     switch (message.kind) {
       case 'ready':
-        seat.state = 'ready';
-        seat.problem = null;
-        seat.model = message.model;
-        this.#wake();
+        seat.loaded(message.model);
+        this.#seats.changed();
         return;
       case 'failed':
         this.#fail(seat, message.error);
@@ -281,7 +208,7 @@ export class ShardPool implements ShardLink {
         return;
       case 'finished':
         seat.sessions.finished(message.sessionId);
-        for (const listener of this.#finishedListeners) listener();
+        this.#finished.tell();
         return;
       case 'trainer':
         this.#trainerCalls.settle(message.id, message.answer);
@@ -293,72 +220,35 @@ export class ShardPool implements ShardLink {
         this.#orderCalls.settle(message.id, message.work);
         return;
       case 'answer':
-      case 'end':
-      case 'cut': {
-        const call = this.#calls.get(message.id);
-        this.#calls.delete(message.id);
-        call?.onMessage(message);
-        return;
-      }
       case 'head':
       case 'chunk':
-        this.#calls.get(message.id)?.onMessage(message);
+      case 'end':
+      case 'cut':
+        this.#calls.deliver(message);
         return;
     }
   }
 
   #fail(seat: ShardSeat, failure: ErrorValue): void {
-    seat.state = 'failed';
-    seat.problem = failure.message;
-    seat.failure = failure;
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const listener of [...this.#readyListeners]) listener();
-  }
-
-  #lastWords(index: number, problem: string): string {
-    const { heapMb } = this.options.settings.shard;
-    const heap = heapMb === 0 ? '' : `; shard.heapMb is ${heapMb}, which may be too little for the model`;
-    return `Cannot start shard ${index}: its thread ended ${FIRST_LIVES_MAX} times before it had loaded the model (${problem})${heap}.`;
+    seat.failed(failure);
+    this.#seats.changed();
   }
 
   /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
-  #bury(seat: ShardSeat, index: number, epoch: number, problem: string, isLast: boolean): void {
-    const lost = [...seat.sessions];
+  #bury(seat: ShardSeat, epoch: number, problem: string, isLast: boolean): void {
+    const lost = seat.died(problem);
     for (const outline of lost) this.#fates.lose(outline);
-    seat.sessions.clear();
-    seat.state = 'starting';
-    seat.problem = `its thread was replaced (${problem})`;
-    seat.replicas = [];
-    for (const [id, call] of this.#calls) {
-      if (call.seat !== seat) continue;
-      this.#calls.delete(id);
-      call.onMessage({ kind: 'lost', id, error: LOST });
-    }
+    this.#calls.lose(seat, LOST);
     this.#trainerCalls.giveUp(seat, { kind: 'error', error: LOST });
     this.#metricsCalls.giveUp(seat, []);
     this.#orderCalls.giveUp(seat, NO_WORK);
-    if (isLast) this.#fail(seat, { code: 'internal_error', message: this.#lastWords(index, problem) });
+    if (isLast) this.#fail(seat, { code: 'internal_error', message: neverBorn(seat.index, problem, this.options.settings.shard.heapMb) });
+    if (lost.length > 0) this.#finished.tell();
     this.options.onProblem(isLast ? 'a shard cannot start' : 'a shard died and was replaced', {
-      shard: index,
+      shard: seat.index,
       epoch,
       problem,
-      lostSessions: lost.length,
-      lostTurns: lost.reduce((sum, { turns }) => sum + turns, 0),
-      lostTokens: lost.reduce((sum, { tokens }) => sum + tokens, 0),
+      lost: sumOfOutlines(lost),
     });
   }
-}
-
-function sumOfWork(works: readonly EngineWork[]): EngineWork {
-  const running = new Map<string | null, number>();
-  for (const work of works)
-    for (const { weightVersion, turns } of work.running) running.set(weightVersion, (running.get(weightVersion) ?? 0) + turns);
-  return {
-    calls: works.reduce((sum, { calls }) => sum + calls, 0),
-    waiting: works.reduce((sum, { waiting }) => sum + waiting, 0),
-    running: [...running].map(([weightVersion, turns]) => ({ weightVersion, turns })),
-  };
 }

@@ -4,7 +4,7 @@ import type { Message } from '../canonical/message.js';
 import type { TraceRecord } from '../canonical/trace.js';
 import { parseMessages } from '../protocols/openai-chat/messages.js';
 import type { TraceEncoding } from '../trainer/calls.js';
-import { type FinishedSession, sessionJson, sessionLines, traceMessage } from '../trainer/trace-encoding.js';
+import { type FinishedSession, type LostState, sessionJson, sessionLines, traceMessage } from '../trainer/trace-encoding.js';
 
 /** The piece of a finished session that `trainer/join.ts` puts into an answer. */
 export function encodeSession(session: FinishedSession, encoding: TraceEncoding): Uint8Array {
@@ -24,8 +24,8 @@ const packr = new Packr({ useRecords: false, largeBigIntToFloat: true, variableM
  * As the JSON form, with `token_ids` as little-endian int32, `loss_mask` as uint8 and `logprobs` as little-endian
  * float32 (NaN where unknown), each of type bin.
  */
-function sessionMsgpack({ session_id, traces, summary }: FinishedSession): Uint8Array {
-  return Uint8Array.from(packr.pack(nativeForm({ session_id, traces: traces.map(traceForm), summary })));
+function sessionMsgpack({ traces, ...rest }: FinishedSession): Uint8Array {
+  return Uint8Array.from(packr.pack(nativeForm({ ...rest, traces: traces.map(traceForm) })));
 }
 
 const traceForm = (trace: TraceRecord): object => ({
@@ -61,6 +61,7 @@ export function decodeSession(bytes: Uint8Array): FinishedSession {
     session_id: session.get('session_id') as string,
     traces: (session.get('traces') as readonly ReadonlyMap<string, unknown>[]).map(decodeTrace),
     summary: plainForm(session.get('summary')) as FinishedSession['summary'],
+    ...(session.has('failed') ? { failed: plainForm(session.get('failed')) as LostState } : {}),
   };
 }
 

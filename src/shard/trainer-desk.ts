@@ -5,7 +5,7 @@ import type { FinishSession, TraceEncoding, TraceInclude, TrainerAnswer, Trainer
 import { planRows } from '../trajectory/rows.js';
 import { drawTree, treeJson } from '../trajectory/tree-view.js';
 import { FinishedSession } from './finished-session.js';
-import { type RunningTurn, Session } from './session.js';
+import { Session, type TurnCallInWork } from './session.js';
 import type { SessionStore } from './session-store.js';
 import type { ShardContext } from './shard-context.js';
 import { encodeSession } from './trace-msgpack.js';
@@ -83,7 +83,7 @@ export class TrainerDesk {
     const session = store.byId(sessionId);
     const isFirst = session?.state === 'open';
     // While turns run it is not known yet which ids and rows there will be.
-    if (isFirst && session.running.size === 0) {
+    if (isFirst && session.unsettled.length === 0) {
       const { maxRowTokens } = context.settings.traces;
       const wrong = unusableRewards(finish, session.tree.turns, () => planRows(session.tree.turns, maxRowTokens || undefined).rows.length);
       if (wrong !== null) return { kind: 'error', error: wrong };
@@ -110,13 +110,15 @@ export class TrainerDesk {
   async #drainAndClose(session: Session, waitMs: number): Promise<FinishedSession | null> {
     const { store, context } = this.options;
     session.state = 'finishing';
-    await ended(session, waitMs);
-    const stopped = [...session.running].filter(({ pending }) => pending.state === 'running');
-    for (const turn of stopped) turn.abort();
+    await ended(session.unsettled, waitMs);
+    for (const turn of session.running) if (turn.pending.state === 'running') turn.abort();
     // A reply on its way to its client is no turn to be stopped: it was sampled and is about to be delivered.
-    if (session.running.size > stopped.length) await ended(session, DELIVERY_MS, stopped);
+    await ended(
+      session.unsettled.filter(({ pending }) => pending.state === 'finished'),
+      DELIVERY_MS,
+    );
     if (isOver(session)) return null;
-    const aborted = session.running.size;
+    const aborted = new Set(session.unsettled.map(({ pending }) => pending)).size;
     store.close(session, Date.now());
     const finished = new FinishedSession(session, Date.now(), context.settings.traces.maxRowTokens, aborted);
     store.keep(finished, Date.now());
@@ -207,15 +209,14 @@ export class TrainerDesk {
 /** Delete may have come during a wait. */
 const isOver = (session: Session): boolean => session.state === 'over';
 
-/** Resolves when the session's running turns have ended, those in `but` aside, or after a time. */
-async function ended(session: Session, waitMs: number, but: readonly RunningTurn[] = []): Promise<void> {
-  if (session.running.size === 0) return;
+/** Resolves when the calls have ended, or after a time. */
+async function ended(calls: readonly TurnCallInWork[], waitMs: number): Promise<void> {
+  if (calls.length === 0) return;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, waitMs);
   });
-  const turns = [...session.running].filter((turn) => !but.includes(turn));
-  await Promise.race([Promise.all(turns.map((turn) => turn.ended)), timeout]);
+  await Promise.race([Promise.allSettled(calls.map((call) => call.ended)), timeout]);
   clearTimeout(timer);
 }
 

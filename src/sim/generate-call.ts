@@ -32,8 +32,8 @@ export async function answerGenerate(call: GenerateCall): Promise<void> {
   });
   if (gone) running.abort();
   const { shown, serial } = await running.done;
-  // A socket that was closed in this tick has not told its response yet.
-  if (gone || response.socket?.destroyed !== false) return;
+  // A socket that was closed in this tick has not told its response yet; a response without one waits for the answer before it.
+  if (gone || response.socket?.destroyed === true) return;
   response.once('finish', () => core.ledger.markDelivered(serial));
   const answer: RawAnswer = { status: 200, contentType: 'application/json', body: looseJson(route.format(shown)) };
   if (fault && faultGroup(fault.kind) === 'delivery') await write(response, deliver(fault.kind, answer), fault);
@@ -76,9 +76,11 @@ async function write(response: ServerResponse, answer: RawAnswer, fault: FaultRu
     response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
     return;
   }
-  for (let i = 0; i < TRICKLE_PIECES && !response.destroyed; i++) {
-    response.write(bytes.subarray(Math.floor((bytes.length * i) / TRICKLE_PIECES), Math.floor((bytes.length * (i + 1)) / TRICKLE_PIECES)));
+  const start = (piece: number): number => Math.floor((bytes.length * piece) / TRICKLE_PIECES);
+  const last = TRICKLE_PIECES - 1;
+  for (let piece = 0; piece < last && !response.destroyed; piece++) {
+    response.write(bytes.subarray(start(piece), start(piece + 1)));
     await sleep(ms / TRICKLE_PIECES);
   }
-  response.end();
+  response.end(bytes.subarray(start(last)));
 }

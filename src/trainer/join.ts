@@ -54,26 +54,6 @@ export function joinLease(encoding: TraceEncoding, lease: Lease | null, sessions
   }
 }
 
-/**
- * A page of the list of sessions.
- * @param shards one JSON array each, ordered by `session_id`, at most `limit` long
- */
-export function joinList(shards: readonly string[], limit: number): string {
-  const sessions = shards.flatMap((text) => JSON.parse(text) as { readonly session_id: string }[]);
-  sessions.sort((a, b) => (a.session_id < b.session_id ? -1 : 1));
-  const page = sessions.slice(0, limit);
-  const isLast = sessions.length < limit;
-  return JSON.stringify({ sessions: page, next_cursor: isLast ? null : (page.at(-1)?.session_id ?? null) });
-}
-
-/** The answer of an acknowledgement that went to every shard: a name is unknown where no shard knew it. */
-export function joinAck(answers: readonly { readonly acked: number; readonly unknown: readonly string[] }[]): string {
-  const acked = answers.reduce((sum, answer) => sum + answer.acked, 0);
-  const [first, ...others] = answers.map((answer) => new Set(answer.unknown));
-  const unknown = [...(first ?? [])].filter((name) => others.every((names) => names.has(name)));
-  return JSON.stringify({ acked, unknown: unknown.length });
-}
-
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 function separated(pieces: readonly Uint8Array[], separator: Uint8Array): Uint8Array[] {

@@ -8,11 +8,31 @@ export interface FinishedSession {
   readonly session_id: string;
   readonly traces: readonly TraceRecord[];
   readonly summary: TraceSummary;
+  /** Only where the session was lost: there are no rows, and this is what is known. */
+  readonly failed?: LostState;
 }
 
-/** `{session_id, traces, summary}` as JSON. */
-export function sessionJson({ session_id, traces, summary }: FinishedSession): string {
-  return `{"session_id":${JSON.stringify(session_id)},"traces":[${traces.map(traceJson).join(',')}],"summary":${JSON.stringify(summary)}}`;
+/** What is known of a session whose shard crashed. Times are seconds since the epoch. */
+export interface LostState {
+  readonly state: 'failed';
+  readonly error: 'session_lost';
+  /** What it was until then. */
+  readonly lost_state: 'open' | 'finished';
+  readonly lost_at: number;
+  readonly implicit: boolean;
+  readonly opened_at: number;
+  /** Committed ones. */
+  readonly turns: number;
+  readonly tokens: { readonly committed: number };
+  readonly rollout_id: string | null;
+  readonly group_id: string | null;
+  readonly sample_index: number | null;
+}
+
+/** `{session_id, traces, summary}` as JSON, and `failed` where the session was lost. */
+export function sessionJson({ session_id, traces, summary, failed }: FinishedSession): string {
+  const rest = `"summary":${JSON.stringify(summary)}${failed === undefined ? '' : `,"failed":${JSON.stringify(failed)}`}`;
+  return `{"session_id":${JSON.stringify(session_id)},"traces":[${traces.map(traceJson).join(',')}],${rest}}`;
 }
 
 /** One trace a line, each line ended; a session without turns is empty. */

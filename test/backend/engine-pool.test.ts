@@ -494,6 +494,45 @@ describe('EnginePool and weight updates', () => {
     expect(await sample).toMatchObject({ ok: true });
   });
 
+  it('times out no call that an engine keeps during a pause, and measures its silence again afterwards', async () => {
+    const engine = await startEngine();
+    const silenceTimeoutMs = 1_000_000;
+    let offsetMs = 0;
+    let long: (() => void)[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() + offsetMs,
+      after: (ms, call) => {
+        if (ms < silenceTimeoutMs / 20) return systemClock.after(ms, call);
+        long.push(call);
+        return () => {
+          long = long.filter((other) => other !== call);
+        };
+      },
+    };
+    const pass = (ms: number): void => {
+      offsetMs += ms;
+      for (const call of long.splice(0)) call();
+    };
+    const pool = openPool([engine], { clock, settings: settingsWith({ backend: { silenceTimeoutMs, retries: 0 } }) });
+    engine.next(silent);
+    engine.next(silent);
+    const arrivals = [engine.arrival(), engine.arrival()];
+    const kept = pool.generate(turn());
+    const lost = pool.generate(turn({ sessionId: 's2' }));
+    const call = await arrivals[0]!;
+    await arrivals[1];
+    await pool.pause('keep');
+    for (let times = 0; times < 3; times++) pass(silenceTimeoutMs * 2);
+    expect(pool.work().calls).toBe(2);
+    await pool.resume('v2');
+    pass(silenceTimeoutMs * 0.9);
+    answer(call, { ids: [21] });
+    expect(ids(await kept)).toEqual([21]);
+    pass(silenceTimeoutMs * 0.2);
+    expect(await lost).toMatchObject({ ok: false, failure: { message: expect.stringContaining('sent no byte') } });
+  });
+
   it('gives a sample the weights it was sent with, and says that they changed inside it', async () => {
     const engine = await startEngine();
     const pool = openPool([engine]);

@@ -55,7 +55,8 @@ export async function serve(engineUrl: string, options: readonly string[]): Prom
     url,
     gateway: {
       sessions: {
-        finish: async (id, body = {}) => finishedOf(await call(`${url}/sessions/${encodeURIComponent(id)}/finish`, 'POST', body)),
+        finish: async (id, body = {}) =>
+          finishedOf((await call(`${url}/sessions/${encodeURIComponent(id)}/finish`, 'POST', body)) as FinishedJson),
         delete: async (id) => void (await call(`${url}/sessions/${encodeURIComponent(id)}`, 'DELETE')),
       },
     },
@@ -93,9 +94,12 @@ interface JsonTrace {
   readonly logprobs: readonly (number | null)[];
 }
 
+export interface FinishedJson {
+  readonly traces: readonly JsonTrace[];
+}
+
 /** The JSON form with typed arrays. */
-function finishedOf(json: unknown): FinishedSession {
-  const { traces, ...rest } = json as { readonly traces: readonly JsonTrace[] };
+export function finishedOf({ traces, ...rest }: FinishedJson): FinishedSession {
   const typed = traces.map((trace) => ({
     ...trace,
     token_ids: Int32Array.from(trace.token_ids),

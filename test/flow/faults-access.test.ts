@@ -43,6 +43,22 @@ describe('hostile clients', () => {
     await served();
   });
 
+  test('pipelining two turns gives neither a reply, frees the engine and records nothing', async () => {
+    const before = flow.sim.ledger().length;
+    const body = JSON.stringify({ ...short, max_tokens: 400, messages: [{ role: 'user', content: plan({ text: 'x', ends: false }) }] });
+    const turn = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer pipes\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const client = new RawClient(flow.url);
+    client.send(turn + turn);
+    await client.until((_text, isClosed) => isClosed);
+    expect(client.text).toBe('');
+    await until(() => flow.sim.core.scheduler.running === 0, 'the engine is free');
+    await served();
+    expect(flow.sim.ledger().length - before).toBeLessThanOrEqual(2);
+    const finished = await flow.gateway.sessions.finish('pipes').catch((error: unknown) => error);
+    if (finished instanceof Error) expect(finished).toMatchObject({ code: 'session_not_found' });
+    else expect(finished).toMatchObject({ traces: [], summary: { turns: 0, capture_error: null } });
+  });
+
   test('deep JSON is refused by its depth in every route that takes a body', async () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {

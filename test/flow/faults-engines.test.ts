@@ -101,6 +101,26 @@ describe('orders about the engines', () => {
     expect(seen.trimEnd().endsWith('data: [DONE]')).toBe(true);
   });
 
+  test('a turn that the engine keeps during a pause waits with heartbeats, longer than an engine may be silent', async () => {
+    const flow = await start({ settings: { heartbeat: { streamMs: 30, bodyMs: 30 }, backend: { silenceTimeoutMs: 1500, retries: 0 } } });
+    await order(flow, '/resume', { weight_version: 'one' });
+    const reply = await flow.post('/v1/chat/completions', 'kept', { ...long, max_tokens: 20, stream: true });
+    await until(() => flow.sim.core.scheduler.handles().some(({ produced }) => produced > 2), 'it is sampled');
+    await order(flow, '/pause', { mode: 'keep' });
+    expect((await fetch(`${flow.sim.url}/pause?mode=keep`, { method: 'POST' })).status).toBe(200);
+    const reader = reply.body!.getReader();
+    let seen = '';
+    // At 30 ms each these take twice the silence that is allowed.
+    while ((seen.match(/^:.*$/gm) ?? []).length < 100) seen += Buffer.from((await reader.read()).value!).toString();
+    expect((await report(flow)).running_turns).toEqual([{ weight_version: 'one', turns: 1 }]);
+    await fetch(`${flow.sim.url}/resume`, { method: 'POST' });
+    await order(flow, '/resume', { weight_version: 'two' });
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) seen += Buffer.from(chunk.value).toString();
+    expect(seen.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    const { traces } = await flow.gateway.sessions.finish('kept');
+    expectRowsMatchLedger(flow.sim, traces);
+  });
+
   test('replicas come and go at run time, their running turns end first', async () => {
     const flow = await start();
     const second = await startSim({ latency: SLOW });

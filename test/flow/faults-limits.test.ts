@@ -9,10 +9,13 @@ const long = { model: 'm', max_tokens: 4000, messages: [{ role: 'user' as const,
 
 type Limit =
   | `limits.${keyof Settings['limits']}`
-  | `sessions.${'max' | 'closedMax' | 'closedTtlMs'}`
-  | `traces.${'ttlMs' | 'storeSessions' | 'maxRowTokens'}`
-  | 'finish.waitMs'
-  | `backend.${'holdMs' | 'silenceTimeoutMs' | 'retries'}`;
+  | `sessions.${Exclude<keyof Settings['sessions'], 'implicit' | 'secretKeys'>}`
+  | `traces.${keyof Settings['traces']}`
+  | `finish.${keyof Settings['finish']}`
+  | `backend.${'holdMs' | 'silenceTimeoutMs' | 'retries'}`
+  | 'window.max'
+  | 'sampling.maxTokens'
+  | 'shutdown.drainMs';
 
 interface Reaction {
   readonly settings: SomeSettings;
@@ -49,7 +52,7 @@ const hold = async (flow: Flow, keys: readonly string[], seen = keys.length): Pr
   };
 };
 
-/** Every limit with what happens at it; the compiler asks for an entry for each setting under `limits`. */
+/** Every limit with what happens at it; the compiler asks for an entry for each bound of requests, sessions and traces. */
 const REACTIONS: Readonly<Record<Limit, Reaction>> = {
   'limits.bodyBytes': {
     settings: { limits: { bodyBytes: 2000 } },
@@ -186,6 +189,15 @@ const REACTIONS: Readonly<Record<Limit, Reaction>> = {
       expect((await chat(flow, 'c')).status).toBe(200);
     },
   },
+  'sessions.idleTtlMs': {
+    settings: { sessions: { idleTtlMs: 1000 } },
+    at: async (flow) => {
+      expect((await chat(flow, 'k')).status).toBe(200);
+      await until(async () => (await flow.gateway.sessions.get('k')).state === 'finished', 'the idle session expires');
+      expect(await told(await chat(flow, 'k'))).toEqual([403, 'session_closed', 'false']);
+      expect((await flow.gateway.sessions.finish('k')).traces).toMatchObject([{ status: 'aborted', stop_reason: 'idle' }]);
+    },
+  },
   'sessions.closedMax': {
     settings: { sessions: { closedMax: 1000 } },
     at: async (flow) => {
@@ -217,6 +229,18 @@ const REACTIONS: Readonly<Record<Limit, Reaction>> = {
       expect((await flow.gateway.sessions.finish('k')).traces).toHaveLength(1);
       await until(async () => (await fetch(`${flow.url}/sessions/k`)).status === 404, 'the rows expire');
       await expect(flow.gateway.sessions.finish('k')).rejects.toMatchObject({ code: 'session_not_found' });
+    },
+  },
+  'traces.leaseMs': {
+    settings: { traces: { leaseMs: 300 } },
+    at: async (flow) => {
+      expect((await chat(flow, 'k')).status).toBe(200);
+      await flow.gateway.sessions.finish('k');
+      const first = await flow.gateway.sessions.lease();
+      const again = async (): Promise<boolean> => (await flow.gateway.sessions.lease()).sessions.length === 1;
+      await until(again, 'the rows are handed out again');
+      expect(first.sessions.map(({ session_id }) => session_id)).toEqual(['k']);
+      expect(await flow.gateway.sessions.ack({ sessionIds: ['k'] })).toEqual({ acked: 1, unknown: 0 });
     },
   },
   'traces.storeSessions': {
@@ -272,6 +296,32 @@ const REACTIONS: Readonly<Record<Limit, Reaction>> = {
       expect((await chat(flow, 'k')).status).toBe(200);
       flow.sim.setFaults([{ kind: 'stall', prompt: 'hello', count: 2 }]);
       expect(await told(await chat(flow, 'k'))).toEqual([500, 'engine_failed', 'true']);
+    },
+  },
+  'window.max': {
+    settings: { window: { initial: 2, max: 2 } },
+    at: async (flow) => {
+      const free = await hold(flow, ['a', 'b', 'c'], 2);
+      await until(async () => /replica_queue\{[^}]*\} 1/.test(await (await fetch(`${flow.url}/metrics`)).text()), 'one waits');
+      expect(running(flow)).toBe(2);
+      await free();
+    },
+  },
+  'sampling.maxTokens': {
+    settings: { sampling: { maxTokens: 3 } },
+    at: async (flow) => {
+      const reply = (await (await chat(flow, 'k', { ...long, max_tokens: 50 })).json()) as object;
+      expect(reply).toMatchObject({ choices: [{ finish_reason: 'length' }], usage: { completion_tokens: 3 } });
+    },
+  },
+  'shutdown.drainMs': {
+    settings: { shutdown: { drainMs: 0 } },
+    at: async (flow) => {
+      const reply = chat(flow, 'k', long);
+      await until(() => running(flow) === 1, 'it is sampled');
+      await flow.gateway.close();
+      expect(await told(await reply)).toEqual([503, 'shutting_down', 'true']);
+      await until(() => running(flow) === 0, 'the engine is free');
     },
   },
   'backend.retries': {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { LeasedTraces } from '../../src/gateway.js';
 import { type Flow, plan, startFlow, until } from '../support/flow.js';
 
 const SLOW = { prefillTokensPerS: 1e6, decodeStepMs: 10, decodeStepPerSequenceMs: 0, prefillChunkTokens: 8192 };
@@ -43,7 +44,7 @@ describe('threads and processes that end', () => {
       const listed = async (): Promise<readonly Record<string, unknown>[]> =>
         ((await json(`${flow.url}/sessions`)).sessions ?? []) as Record<string, unknown>[];
       await until(
-        async () => (await fetch(`${flow.url}/readyz`)).status === 200 && (await listed()).some(({ state }) => state === 'failed'),
+        async () => (await listed()).some(({ state }) => state === 'failed') && (await fetch(`${flow.url}/readyz`)).status === 200,
         'it is replaced',
       );
       expect((await fetch(`${flow.url}/healthz`)).status).toBe(200);
@@ -77,7 +78,18 @@ describe('threads and processes that end', () => {
       }
       for (const id of done.slice(0, 4).filter((id) => !lost.includes(id)))
         expect((await sessions.finish(id, { ack: true })).traces).toHaveLength(1);
-      for (const id of lost) await sessions.delete(id);
+      // A trainer that only scrapes is told of them too, each once until it acknowledges.
+      const leased = await sessions.lease({ max: 1000 });
+      const told = leased.sessions.filter((session) => session.failed !== undefined);
+      expect(told.map(({ session_id, failed: known }) => ({ session_id, ...known })).sort(byId)).toEqual(failed.sort(byId));
+      expect(told.every(({ traces, summary }) => traces.length === 0 && summary.rows === 0 && summary.turns === 1)).toBe(true);
+      const scraped = (await json(`${flow.url}/traces?max=1000`)) as unknown as LeasedTraces;
+      expect(scraped.sessions).toEqual([]);
+      const [first, ...others] = lost as [string, ...string[]];
+      expect(await sessions.ack({ sessionIds: [first, 'nobody'] })).toEqual({ acked: 1, unknown: 1 });
+      await expect(sessions.finish(first)).rejects.toMatchObject({ code: 'session_not_found' });
+      expect((await flow.post('/v1/messages', first, short)).status).toBe(403);
+      for (const id of others) await sessions.delete(id);
       expect((await listed()).filter(({ session_id }) => names.includes(session_id as string))).toEqual([]);
       expect((await flow.post('/v1/chat/completions', lost[0]!, short)).status).toBe(403);
       await sessions.create({ session_id: lost[0]! });
@@ -104,6 +116,9 @@ describe('threads and processes that end', () => {
     await flow.gateway.close();
   });
 });
+
+const byId = (a: object, b: object): number =>
+  (a as { session_id: string }).session_id < (b as { session_id: string }).session_id ? -1 : 1;
 
 const readToEnd = async (reply: Response): Promise<string> => {
   let text = '';

@@ -129,17 +129,6 @@ test('a lost shard is an error in the dialect before a head and a closed socket 
   await expect(streamed.text()).rejects.toThrow();
 });
 
-test('requests pipelined behind an open one end the connection, and its call is gone', async () => {
-  const { link, url } = await frontUnderTest();
-  link.onCall = () => undefined;
-  const client = new RawClient(url);
-  client.send(turn);
-  const call = await link.call(1);
-  client.send(turn);
-  expect(await call.settled()).toBe('gone');
-  await client.until((_text, isClosed) => isClosed);
-});
-
 test('an idle and a dripping connection are closed and hold nothing', { timeout: 60_000 }, async () => {
   const { link, url, metric } = await frontUnderTest();
   const idle = new RawClient(url);

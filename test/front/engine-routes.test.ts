@@ -99,7 +99,7 @@ describe('the engines’ routes', () => {
     const { link, url } = await frontUnderTest();
     link.onTrainer = () => ({ kind: 'text', status: 200, text: '[{"session_id":"b","state":"open"}]' });
     link.shardCount = 1;
-    link.lost = '[{"session_id":"a","state":"failed"}]';
+    link.lostPage = '[{"session_id":"a","state":"failed"}]';
     expect(await (await fetch(`${url}/sessions`)).json()).toEqual({
       sessions: [
         { session_id: 'a', state: 'failed' },

@@ -94,6 +94,56 @@ test('two lengths of one body end the connection and the rest of it never acts a
   expect(link.calls.map(({ sent }) => sent.sessionKey)).toEqual(['s1']);
 });
 
+const TURN = 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-api-key: s1\r\ncontent-length: 2\r\n\r\n{}';
+const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+const UNNAMED = TURN.replace('x-api-key: s1\r\n', '');
+
+test('requests pipelined behind ones that are answered at once are answered in their order', async () => {
+  const { url } = await frontUnderTest();
+  const client = new RawClient(url);
+  client.send(UNNAMED + HEALTH + UNNAMED + TURN);
+  await client.until((text) => text.includes('{"ok":true}'));
+  expect([...client.text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status)).toEqual(['401', '200', '401', '200']);
+  // The connection serves on.
+  client.send(HEALTH);
+  await client.until((text) => text.split('{"status":"ok"}').length === 3);
+  client.socket.destroy();
+});
+
+test.each([
+  ['another turn', TURN],
+  ['a call that could be answered at once', HEALTH],
+])('%s pipelined behind a turn ends the connection at once: neither is answered, the turn is given up', async (_name, behind) => {
+  for (const inOnePacket of [true, false]) {
+    const { link, url, metric } = await frontUnderTest();
+    link.onCall = () => undefined;
+    const client = new RawClient(url);
+    client.send(inOnePacket ? TURN + behind : TURN);
+    const call = await link.call(1);
+    if (!inOnePacket) client.send(behind);
+    expect(await call.settled()).toBe('gone');
+    await client.until((_text, isClosed) => isClosed);
+    call.answer('late');
+    expect([client.text, link.calls.length]).toEqual(['', 1]);
+    expect(await metric('rollout_gateway_open_calls')).toBe('0');
+    expect(await metric('rollout_gateway_client_gone_total{stage="waiting"}')).toBe('1');
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  }
+});
+
+test('a request pipelined into a stream ends the connection in mid stream', async () => {
+  const { link, url } = await frontUnderTest();
+  link.onCall = (call) => call.head('data: 1\n\n');
+  const client = new RawClient(url);
+  client.send(TURN);
+  await client.until((text) => text.includes('data: 1'));
+  client.send(TURN);
+  await client.until((_text, isClosed) => isClosed);
+  expect(await link.calls[0]!.settled()).toBe('gone');
+  // No last chunk: nobody can take what came for a whole reply.
+  expect([client.text.endsWith('0\r\n\r\n'), link.calls.length]).toEqual([false, 1]);
+});
+
 test('a key that came twice with different values is refused, with the same value it is taken', async () => {
   const { link, url } = await frontUnderTest();
   const head = 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n';

@@ -4,6 +4,7 @@ import type { EngineStand } from '../../src/shard/engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from '../../src/shard/messages.js';
 import type { CallHandle, ShardLink } from '../../src/shard/shard-link.js';
 import type { EngineOrder, TrainerAnswer, TrainerCall } from '../../src/trainer/calls.js';
+import type { WideCall } from '../../src/trainer/fan-out.js';
 
 /** One opened call: what was sent, what came of it, and a way to speak as its shard. */
 export class ScriptedCall {
@@ -102,15 +103,24 @@ export class ScriptedLink implements ShardLink {
   readonly orders: EngineOrder[] = [];
   engineStand: EngineStand = { replicas: [], pause: null, weightVersion: null };
   onOrder: (order: EngineOrder) => EngineWork | ErrorValue = () => ({ calls: 0, waiting: 0, running: [] });
-  lost = '[]';
+  lostPage = '[]';
+  lostPieces: Uint8Array[] = [];
+  lostAck: TrainerAnswer = { kind: 'acked', acked: 0, unknown: ['x', 'y'] };
 
   async order(order: EngineOrder): Promise<EngineWork | ErrorValue> {
     this.orders.push(order);
     return this.onOrder(order);
   }
 
-  lostSessions(): string {
-    return this.lost;
+  lost({ kind }: WideCall): TrainerAnswer {
+    switch (kind) {
+      case 'list':
+        return { kind: 'text', status: 200, text: this.lostPage };
+      case 'lease':
+        return { kind: 'traces', status: 200, sessions: this.lostPieces.splice(0) };
+      case 'ack':
+        return this.lostAck;
+    }
   }
 
   onFinished(listener: () => void): () => void {

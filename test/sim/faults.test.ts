@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ALL_FAULTS, FAULT_KINDS, type FaultKind, FaultPlan } from '../../src/sim/faults.js';
 import { call, engine, plan, vllm } from './calls.js';
@@ -68,6 +69,19 @@ describe('faults', () => {
   it.each(['slow', 'trickle'] as const)('%s gives the whole answer in the end', async (kind) => {
     const { text, sampled } = await struck(kind, { ms: 30 });
     expect(choice(text).token_ids).toHaveLength(sampled);
+  });
+
+  it('a request that comes before the last answer on its connection has ended is answered after it', async () => {
+    const sim = await engine({ faults: [{ kind: 'trickle', count: 1, ms: 200 }] });
+    const body = JSON.stringify({ token_ids: sim.core.options.vocabulary.encode(asked), sampling_params: { max_tokens: 5 } });
+    const request = `POST /inference/v1/generate HTTP/1.1\r\nhost: sim\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const socket = connect(sim.port, '127.0.0.1', () => socket.write(request + request));
+    let text = '';
+    for await (const part of socket) {
+      text += String(part);
+      if (text.split('"request_id"').length === 3) break;
+    }
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
   });
 
   it('abort_partial has half of the tokens, abort_empty none', async () => {

@@ -2,7 +2,7 @@ import { Unpackr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/canonical/json-value.js';
 import { decodeSession, encodeSession } from '../../src/shard/trace-msgpack.js';
-import { joinAck, joinFinish, joinLease, joinList } from '../../src/trainer/join.js';
+import { joinFinish, joinLease } from '../../src/trainer/join.js';
 import { traceMessage } from '../../src/trainer/trace-encoding.js';
 import { finishedSession, traceRecord } from './trace-record.js';
 
@@ -173,29 +173,5 @@ describe('traceMessage', () => {
       content: 'a',
       name: 'n',
     });
-  });
-});
-
-describe('joinList', () => {
-  const shard = (...ids: string[]): string => JSON.stringify(ids.map((session_id) => ({ session_id, turns: 1 })));
-
-  it('merges the shards’ pages in order and says where the next one begins', () => {
-    const first = JSON.parse(joinList([shard('a', 'd'), shard('b', 'c')], 2)) as {
-      sessions: { session_id: string }[];
-      next_cursor: string;
-    };
-    expect(first.sessions.map(({ session_id }) => session_id)).toStrictEqual(['a', 'b']);
-    expect(first.next_cursor).toBe('b');
-    expect(JSON.parse(joinList([shard('c'), shard()], 2))).toStrictEqual({ sessions: [{ session_id: 'c', turns: 1 }], next_cursor: null });
-  });
-});
-
-describe('joinAck', () => {
-  it('counts a name as unknown only where no shard knew it', () => {
-    const answers = [
-      { acked: 1, unknown: ['b', 'c'] },
-      { acked: 1, unknown: ['a', 'c'] },
-    ];
-    expect(JSON.parse(joinAck(answers))).toStrictEqual({ acked: 2, unknown: 1 });
   });
 });
