@@ -3,10 +3,12 @@
 //   node bench/load/run-peers.mjs [--targets ours,agentcore-tree,agentcore-linear,rllm-scrape,floor] [--cells 1k,8k,32k,100k]
 //        [--repeats 3] [--sessions 16] [--thinking] [--history auto] [--json FILE]
 //
-// PEERS_BENCH names another place of that folder, PEERS_CACHE the place of its Python environments and model directories.
+// PEERS_BENCH names another place of that folder, PEERS_CACHE that of its Python environments and model directories, which all
+// checkouts share (~/.cache/peers-bench).
 // Ends with 0 and a sentence where the folder is missing.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -31,7 +33,7 @@ if (!existsSync(join(source, 'matrix.mjs'))) {
   process.exit(0);
 }
 const copy = join(CACHE_DIR, 'peers-bench');
-const env = { ...process.env, PEERS_CACHE: process.env.PEERS_CACHE ?? join(CACHE_DIR, 'peers') };
+const env = { ...process.env, PEERS_CACHE: process.env.PEERS_CACHE ?? join(homedir(), '.cache', 'peers-bench') };
 const dist = fileURLToPath(new URL(process.env.DIST ?? '../../dist/', import.meta.url));
 const targets = args.targets.split(',');
 const withPeers = targets.some((target) => /^(agentcore|rllm)/.test(target));
