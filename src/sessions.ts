@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config.js';
 import { GatewayError } from './errors.js';
+import { FinishedWaker } from './shard/finished-waker.js';
 import type { ShardLink } from './shard/shard-link.js';
 import { decodeSession } from './shard/trace-msgpack.js';
 import type { TrainerAnswer, TrainerCall } from './trainer/calls.js';
@@ -84,24 +85,34 @@ export class Sessions {
     const query = new URLSearchParams({ max: String(options.max ?? 100), wait_ms: String(options.waitMs ?? 0) });
     const { call, waitMs } = this.#read('lease_traces', '', null, query.toString());
     if (call.kind !== 'lease') throw new Error('a scrape was read as another call');
-    const untilMs = Date.now() + waitMs;
-    for (;;) {
-      const sessions: FinishedSession[] = [];
-      // A lease begins when rows are given, not when they were asked for.
-      const expiresAtMs = Date.now() + this.settings.traces.leaseMs;
-      for (let shard = 0; shard < this.link.shardCount && sessions.length < call.max; shard += 1) {
-        const answer = await this.link.trainer(shard, { ...call, expiresAtMs, max: call.max - sessions.length });
-        if (answer.kind === 'error') {
-          // A shard that is being replaced has no rows; what others have given is under a lease already.
-          if (answer.error.code === 'overloaded' || answer.error.code === 'session_lost') continue;
-          throw new GatewayError(answer.error.code, answer.error.message);
-        }
-        if (answer.kind === 'traces') sessions.push(...answer.sessions.map(decodeSession));
+    const waker = new FinishedWaker(this.link, waitMs);
+    try {
+      for (;;) {
+        const isLast = waker.isOver;
+        // A lease begins when rows are given, not when they were asked for.
+        const expiresAtMs = Date.now() + this.settings.traces.leaseMs;
+        const sessions = await this.#leaseFromAll({ ...call, expiresAtMs });
+        if (sessions.length > 0) return { lease_id: call.leaseId, expires_at: expiresAtMs / 1000, sessions };
+        if (isLast) return { lease_id: null, expires_at: null, sessions: [] };
+        await waker.next();
       }
-      if (sessions.length > 0) return { lease_id: call.leaseId, expires_at: expiresAtMs / 1000, sessions };
-      if (Date.now() >= untilMs) return { lease_id: null, expires_at: null, sessions: [] };
-      await this.#finished(untilMs - Date.now());
+    } finally {
+      waker.stop();
     }
+  }
+
+  async #leaseFromAll(lease: TrainerCall & { readonly kind: 'lease' }): Promise<FinishedSession[]> {
+    const sessions: FinishedSession[] = [];
+    for (let shard = 0; shard < this.link.shardCount && sessions.length < lease.max; shard += 1) {
+      const answer = await this.link.trainer(shard, { ...lease, max: lease.max - sessions.length });
+      if (answer.kind === 'error') {
+        // A shard that is being replaced has no rows; what others have given is under a lease already.
+        if (answer.error.code === 'overloaded' || answer.error.code === 'session_lost') continue;
+        throw new GatewayError(answer.error.code, answer.error.message);
+      }
+      if (answer.kind === 'traces') sessions.push(...answer.sessions.map(decodeSession));
+    }
+    return sessions;
   }
 
   async ack(names: {
@@ -150,17 +161,5 @@ export class Sessions {
     const answer = await this.link.trainer(this.link.shardOf(sessionId), call);
     if (answer.kind === 'error') throw new GatewayError(answer.error.code, answer.error.message);
     return answer;
-  }
-
-  #finished(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        stop();
-        resolve();
-      };
-      const timer = setTimeout(done, Math.max(0, waitMs));
-      const stop = this.link.onFinished(done);
-    });
   }
 }

@@ -1,3 +1,4 @@
+import { FinishedWaker } from '../shard/finished-waker.js';
 import type { TrainerCall } from '../trainer/calls.js';
 import { joinLease } from '../trainer/join.js';
 import type { Call, Front } from './front.js';
@@ -5,54 +6,20 @@ import { refuse } from './refusal.js';
 
 type LeaseCall = TrainerCall & { readonly kind: 'lease' };
 
-/** Wakes a waiting scrape: a session was finished, time is up, or its trainer left. */
-interface Waker {
-  /** Resolves at the next reason to look again. */
-  next(): Promise<void>;
-  stop(): void;
-}
-
-const wakerOf = (front: Front, call: Call, waitMs: number): Waker => {
-  let wake: () => void = () => undefined;
-  let isPending = false;
-  const ring = (): void => {
-    isPending = true;
-    wake();
-  };
-  const stopListening = front.link.onFinished(ring);
-  const timer = setTimeout(ring, waitMs);
-  call.exchange.onGone = ring;
-  return {
-    next: async () => {
-      if (!isPending) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      isPending = false;
-    },
-    stop: () => {
-      stopListening();
-      clearTimeout(timer);
-      call.exchange.onGone = null;
-    },
-  };
-};
-
 /**
  * Leases finished sessions from all shards under one lease id, waiting up to `waitMs` for the first. Shards take turns in being
  * asked first, so that none fills every lease. A trainer that left is given nothing; one that leaves while it reads gets
  * the same rows again when the lease has run out.
  */
 export const scrape = async (front: Front, call: Call, lease: LeaseCall, waitMs: number): Promise<void> => {
-  const untilMs = Date.now() + waitMs;
-  const waker = wakerOf(front, call, waitMs);
+  const waker = new FinishedWaker(front.link, waitMs);
+  call.exchange.onGone = () => waker.end();
   try {
     for (;;) {
       const expiresAtMs = Date.now() + front.settings.traces.leaseMs;
       const sessions = await leaseFromAll(front, call, { ...lease, expiresAtMs });
       if (sessions === null) return;
-      if (sessions.length > 0 || Date.now() >= untilMs || front.isStopping) {
+      if (sessions.length > 0 || waker.isOver || front.isStopping) {
         const { headers, body } = joinLease(lease.encoding, sessions.length > 0 ? { leaseId: lease.leaseId, expiresAtMs } : null, sessions);
         call.exchange.answer(200, headers, body);
         return;
@@ -61,6 +28,7 @@ export const scrape = async (front: Front, call: Call, lease: LeaseCall, waitMs:
     }
   } finally {
     waker.stop();
+    call.exchange.onGone = null;
   }
 };
 
