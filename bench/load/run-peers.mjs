@@ -7,12 +7,14 @@
 // checkouts share (~/.cache/peers-bench).
 // Ends with 0 and a sentence where the folder is missing.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { benchFolder } from './bench-folder.mjs';
 import { CACHE_DIR } from './model.mjs';
+import { peerRatios } from './peer-ratios.mjs';
 
 const { values: args } = parseArgs({
   options: {
@@ -60,6 +62,7 @@ if ((await run('./prepare.sh', withPeers ? [] : ['--no-peers'])) !== 0) {
   process.exit(1);
 }
 const command = `exec '${process.execPath}' '${dist}main.js' serve --engine vllm --engine-url {engine} --model {model} --port {port} --shards 1 --history ${args.history} --log-level error`;
+const results = resolve(args.json ?? join(benchFolder(), 'results.json'));
 const base = args.base ?? targets.find((target) => target.startsWith('agentcore')) ?? targets[0];
 process.exitCode = await run('node', [
   'matrix.mjs',
@@ -81,5 +84,10 @@ process.exitCode = await run('node', [
   ],
   ...(args.total ? ['--total', args.total] : []),
   ...(args.thinking ? ['--model', join(env.PEERS_CACHE, 'model-thinking')] : []),
-  ...(args.json ? ['--json', args.json] : []),
+  '--json',
+  results,
 ]);
+if (targets.includes('ours') && targets.length > 1 && existsSync(results)) {
+  const matrix = JSON.parse(readFileSync(results, 'utf8'));
+  console.log(`\n${Object.values(matrix.machine).join(' · ')}\n\n${peerRatios(matrix, { thinking: args.thinking })}`);
+}
