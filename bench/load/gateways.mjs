@@ -8,11 +8,15 @@ const DIST = fileURLToPath(new URL(process.env.DIST ?? '../../dist/', import.met
 
 const node = (args, options) => launch(process.execPath, args, options);
 
-/** Starts the gateway and waits until it takes turns. */
-export async function startOurs({ engines, model, engine = 'vllm', shards, more = [], nodeOptions = [] }, options) {
+/**
+ * Starts the gateway and waits until it takes turns.
+ * @param watch file in which `loop-watch.mjs` is to write
+ */
+export async function startOurs({ engines, model, engine = 'vllm', shards, more = [], nodeOptions = [], watch }, options = {}) {
   const urls = engines.flatMap((url) => ['--engine-url', url]);
   const args = [
     ...nodeOptions,
+    ...(watch ? ['--import', new URL('loop-watch.mjs', import.meta.url).href] : []),
     `${DIST}main.js`,
     'serve',
     '--engine',
@@ -25,7 +29,7 @@ export async function startOurs({ engines, model, engine = 'vllm', shards, more 
     ...(shards ? ['--shards', String(shards)] : []),
     ...more,
   ];
-  const program = node(args, options);
+  const program = node(args, { ...options, env: watch ? { LOOP_WATCH_FILE: watch } : {} });
   const url = await listeningUrl(program);
   await untilReady(program, `${url}/readyz`);
   return { program, url };

@@ -2,7 +2,7 @@
 // Every answer is checked against the reply that its prompt chose. Prints one JSON object; see README.md.
 //
 //   node bench/load/load.mjs --target URL --model DIR --cell 8k [--agents 16] [--protocol chat|messages] [--stream]
-//        [--sessions N] [--seconds 5] [--pid ROOT] [--stats URL]
+//        [--sessions N] [--warm-sessions N] [--seconds 5] [--pid ROOT] [--stats URL]
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
@@ -26,6 +26,7 @@ const { values: args } = parseArgs({
     protocol: { type: 'string', default: 'chat' },
     stream: { type: 'boolean', default: false },
     sessions: { type: 'string' },
+    'warm-sessions': { type: 'string' },
     seconds: { type: 'string', default: '5' },
     pid: { type: 'string' },
     stats: { type: 'string' },
@@ -117,7 +118,7 @@ async function snapshot() {
 }
 
 async function measure() {
-  await lead(Math.max(1, Math.round(least / 8)), Math.min(2000, Number(args.seconds) * 400));
+  await lead(Number(args['warm-sessions'] ?? Math.max(1, Math.round(least / 8))), Math.min(2000, Number(args.seconds) * 400));
   await sleep(SETTLE_MS);
   tally = { turns: 0, promptTokens: 0, latenciesMs: [] };
   const before = await snapshot();

@@ -3,14 +3,18 @@
 //   node bench/load/run-peers.mjs [--targets ours,agentcore-tree,agentcore-linear,rllm-scrape,floor] [--cells 1k,8k,32k,100k]
 //        [--repeats 3] [--sessions 16] [--thinking] [--history auto] [--json FILE]
 //
-// PEERS_BENCH names another place of that folder, PEERS_CACHE the place of its Python environments and model directories.
+// PEERS_BENCH names another place of that folder, PEERS_CACHE that of its Python environments and model directories, which all
+// checkouts share (~/.cache/peers-bench).
 // Ends with 0 and a sentence where the folder is missing.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { benchFolder } from './bench-folder.mjs';
 import { CACHE_DIR } from './model.mjs';
+import { peerRatios } from './peer-ratios.mjs';
 
 const { values: args } = parseArgs({
   options: {
@@ -31,7 +35,7 @@ if (!existsSync(join(source, 'matrix.mjs'))) {
   process.exit(0);
 }
 const copy = join(CACHE_DIR, 'peers-bench');
-const env = { ...process.env, PEERS_CACHE: process.env.PEERS_CACHE ?? join(CACHE_DIR, 'peers') };
+const env = { ...process.env, PEERS_CACHE: process.env.PEERS_CACHE ?? join(homedir(), '.cache', 'peers-bench') };
 const dist = fileURLToPath(new URL(process.env.DIST ?? '../../dist/', import.meta.url));
 const targets = args.targets.split(',');
 const withPeers = targets.some((target) => /^(agentcore|rllm)/.test(target));
@@ -58,6 +62,7 @@ if ((await run('./prepare.sh', withPeers ? [] : ['--no-peers'])) !== 0) {
   process.exit(1);
 }
 const command = `exec '${process.execPath}' '${dist}main.js' serve --engine vllm --engine-url {engine} --model {model} --port {port} --shards 1 --history ${args.history} --log-level error`;
+const results = resolve(args.json ?? join(benchFolder(), 'results.json'));
 const base = args.base ?? targets.find((target) => target.startsWith('agentcore')) ?? targets[0];
 process.exitCode = await run('node', [
   'matrix.mjs',
@@ -79,5 +84,10 @@ process.exitCode = await run('node', [
   ],
   ...(args.total ? ['--total', args.total] : []),
   ...(args.thinking ? ['--model', join(env.PEERS_CACHE, 'model-thinking')] : []),
-  ...(args.json ? ['--json', args.json] : []),
+  '--json',
+  results,
 ]);
+if (targets.includes('ours') && targets.length > 1 && existsSync(results)) {
+  const matrix = JSON.parse(readFileSync(results, 'utf8'));
+  console.log(`\n${Object.values(matrix.machine).join(' · ')}\n\n${peerRatios(matrix, { thinking: args.thinking })}`);
+}

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AddedTokenMatcher, type PlainSpans } from './encoder-added-tokens.js';
 import { IdBuffer, unitsOf } from './encoder-buffers.js';
 import type { Normalizer } from './encoder-normalizer.js';
+import { nextSlice } from './slices.js';
 import { type AddedToken, isControlToken } from './special-tokens.js';
 
 /** Text between added tokens. `units` holds the UTF-16 units of `text`. */
@@ -50,13 +50,14 @@ export class Encoder {
     return this.taken(out);
   }
 
-  /** Lets other work of the thread in whenever `sliceMs` have passed. */
+  /** Lets other work of the thread in before it begins and whenever `sliceMs` have passed. */
   async encodeInSlices(text: string, plain: PlainSpans, sliceMs: number): Promise<Int32Array> {
+    await nextSlice();
     const out = this.spare.pop() ?? new IdBuffer();
     let until = performance.now() + sliceMs;
     for (const _ of this.steps(text.toWellFormed(), plain, out)) {
       if (performance.now() < until) continue;
-      await nextTurn();
+      await nextSlice();
       until = performance.now() + sliceMs;
     }
     return this.taken(out);
@@ -110,6 +111,8 @@ export class Encoder {
   private *letters(section: Section, guarded: boolean, out: IdBuffer): Iterable<void> {
     const from = out.length;
     yield* this.sections.steps(section, out);
+    // A long text may be thousands of sections that are each too short for a step of their own.
+    yield;
     if (!guarded) return;
     const text = section.text.slice(section.start, section.end);
     const spelled = (id: number): string | undefined => {

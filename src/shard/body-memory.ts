@@ -71,6 +71,11 @@ export class BodyMemory {
     return this.#kept.length;
   }
 
+  /** Of the longest body that is remembered. */
+  get longestBytes(): number {
+    return this.#kept.reduce((longest, { outline }) => Math.max(longest, outline.bytes.byteLength), 0);
+  }
+
   /**
    * Reads a body and changes nothing: {@link keep} remembers it.
    * @throws GatewayError as `parseBody`

@@ -38,6 +38,11 @@ export class RequestReaders {
     return this.#shelf.usedBytes;
   }
 
+  /** How many bytes of the call's body no earlier body of its session can stand for, at least. */
+  unknownBytes({ sessionKey, body }: AgentCall): number {
+    return body.byteLength - (this.#bySession.get(sessionKey)?.bodies.longestBytes ?? 0);
+  }
+
   /** @throws GatewayError for a body that is not understood or asks for what cannot be honoured; nothing is remembered then. */
   read(call: AgentCall, protocol: Protocol): ReadRequest {
     const { sessionKey, body } = call;

@@ -7,10 +7,13 @@ import type { PendingTurn } from '../trajectory/pending-turn.js';
 import { type PreparedPrompt, preparePrompt, turnRoom, turnSampling } from './begin-turn.js';
 import type { CallAnswer } from './call-answer.js';
 import { formReply } from './form-reply.js';
+import { IdScratch } from './id-scratch.js';
 import { answerOverflow } from './overflow-reply.js';
 import type { RunningTurn, Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
 import { countDiscarded, countTurn, openingOf, routingKey, type TurnCall } from './turn-call.js';
+
+const idScratch = new IdScratch();
 
 /**
  * One turn from the parsed request to commit or discard:
@@ -60,7 +63,7 @@ async function sampleAndAnswer(turn: TurnCall, prepared: PreparedPrompt, pending
   try {
     const outcome = await context.engine.generate({
       model: context.settings.engineModel,
-      promptIds: pending.promptIds((length) => context.idScratch.take(length)),
+      promptIds: pending.promptIds((length) => idScratch.take(length)),
       sampling,
       topLogprobs: request.topLogprobs ?? 0,
       routingKey: routingKey(session, context),

@@ -3,7 +3,6 @@ import type { Settings } from '../config.js';
 import type { LoadedModel } from '../rendering/model.js';
 import type { Log } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import type { IdScratch } from './id-scratch.js';
 import type { Journal } from './journal.js';
 import type { TurnSignatures } from './turn-signature.js';
 
@@ -14,7 +13,6 @@ export interface ShardContext {
   readonly engine: EnginePool;
   readonly engineName: string;
   readonly signatures: TurnSignatures;
-  readonly idScratch: IdScratch;
   readonly journal: Journal;
   readonly metrics: Metrics;
   readonly log: Log;

@@ -4,7 +4,6 @@ import { engineNamed } from '../engines/registry.js';
 import type { LoadedModel } from '../rendering/model.js';
 import { type Log, sessionTag } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import { IdScratch } from './id-scratch.js';
 import type { JournalEvent } from './journal.js';
 import type { FromShard, ServedModel } from './messages.js';
 import { RequestReaders } from './request-readers.js';
@@ -61,7 +60,6 @@ export function openParts(
     engine,
     engineName: settings.engine,
     signatures: new TurnSignatures(secret),
-    idScratch: new IdScratch(),
     journal: (event) => {
       const message = frontNotice(event);
       if (message !== null) send(message);

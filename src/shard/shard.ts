@@ -4,6 +4,7 @@ import { formatTokenCount } from '../protocols/anthropic-messages.js';
 import type { Protocol } from '../protocols/protocol.js';
 import { createProtocols, type Protocols } from '../protocols/registry.js';
 import { type LoadedModel, loadModel } from '../rendering/model.js';
+import { nextSlice } from '../rendering/slices.js';
 import { createLog, errorFields, type Log, sessionTag } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { preparePrompt } from './begin-turn.js';
@@ -19,6 +20,8 @@ import { measure, openParts, type ShardParts, servedModel, sweepSessions } from 
 import type { ShardStart } from './shard-start.js';
 
 const SWEEP_MS = 1000;
+/** A call with more new bytes is read, rendered and encoded in turns of the event loop of their own. */
+const LONG_BODY_BYTES = 65_536;
 
 /**
  * What one worker thread is: its sessions, its copy of the model, its connections to the engine. State changes are synchronous;
@@ -159,9 +162,12 @@ export class Shard {
     const parts = this.#parts;
     if (parts === null) throw new GatewayError('overloaded', 'The gateway is still loading the model: try again.');
     const { context, requests, store } = parts;
+    const isLong = requests.unknownBytes(call) > LONG_BODY_BYTES;
+    if (isLong) await nextSlice();
     const startedMs = performance.now();
     const { request: asked, digest, keep } = requests.read(call, protocol);
     context.metrics.turnStageSeconds.observe({ stage: 'parse' }, (performance.now() - startedMs) / 1000);
+    if (isLong) await nextSlice();
     refuseOtherModel(asked.model, context);
     const nowMs = Date.now();
     if (call.operation === 'count_tokens') {

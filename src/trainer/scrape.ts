@@ -28,7 +28,8 @@ export interface ScrapeHolders extends SessionHolders {
  */
 export async function scrape(holders: ScrapeHolders, call: LeaseCall, terms: ScrapeTerms): Promise<Scraped | null> {
   const { waitMs, leaseMs, gone, isStopping = () => false } = terms;
-  const untilMs = Date.now() + waitMs;
+  // Told by the timer alone: a clock that was compared could be behind, and then nothing would wake the scrape again.
+  let isOver = waitMs <= 0;
   let wake = (): void => undefined;
   let isRung = false;
   const ring = (): void => {
@@ -37,17 +38,21 @@ export async function scrape(holders: ScrapeHolders, call: LeaseCall, terms: Scr
   };
   // Listening before the first look: what is finished during it is not missed.
   const stopListening = holders.onFinished(ring);
-  const timer = setTimeout(ring, waitMs);
+  const timer = setTimeout(() => {
+    isOver = true;
+    ring();
+  }, waitMs);
   gone?.addEventListener('abort', ring, { once: true });
   try {
     for (;;) {
       isRung = false;
+      const isLast = isOver;
       // A lease begins when rows are given, not when they were asked for.
       const expiresAtMs = Date.now() + leaseMs;
       const sessions = await leaseFromAll(holders, { ...call, expiresAtMs }, () => gone?.aborted !== true);
       if (sessions === null) return null;
       if (sessions.length > 0) return { lease: { leaseId: call.leaseId, expiresAtMs }, sessions };
-      if (Date.now() >= untilMs || isStopping()) return { lease: null, sessions };
+      if (isLast || isStopping()) return { lease: null, sessions };
       if (!isRung) {
         await new Promise<void>((resolve) => {
           wake = resolve;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { TrainerAnswer, TrainerCall } from '../../src/trainer/calls.js';
 import { frontUnderTest, RawClient, refusal } from './running-front.js';
 
@@ -151,6 +151,17 @@ describe('traces', () => {
     link.onTrainer = leasesOf([[], []]);
     expect(await (await fetch(`${url}/traces?wait_ms=30`)).json()).toMatchObject({ lease_id: null });
     expect(link.finishedListeners).toBe(0);
+  });
+
+  test('a waiting scrape ends when its time is up, though the clock was set back', async () => {
+    const { link, url } = await frontUnderTest();
+    link.onTrainer = leasesOf([[], []]);
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 60_000);
+    try {
+      expect(await (await fetch(`${url}/traces?wait_ms=30`)).json()).toMatchObject({ lease_id: null });
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test('a trainer that left while it waited is leased nothing', async () => {

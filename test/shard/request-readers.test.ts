@@ -40,6 +40,21 @@ const outcome = (run: () => TurnRequest): unknown => {
   }
 };
 
+test('what is unknown of a body is what it has beyond the longest that its session said', () => {
+  const body = (count: number): string => JSON.stringify({ model: 'm', messages: Array(count).fill({ role: 'user', content: 'hello' }) });
+  const shortcuts = readers(true);
+  const unknown = (count: number, key = 's'): number => shortcuts.unknownBytes(callOf('openai-chat', body(count), key));
+  const [two, five] = [body(2).length, body(5).length];
+  expect(unknown(5)).toBe(five);
+  read(shortcuts, 'openai-chat', body(2));
+  expect([unknown(5), unknown(2), unknown(5, 'another')]).toEqual([five - two, 0, five]);
+  shortcuts.forget('s');
+  expect(unknown(5)).toBe(five);
+  const plain = readers(false);
+  read(plain, 'openai-chat', body(2));
+  expect(plain.unknownBytes(callOf('openai-chat', body(5)))).toBe(five);
+});
+
 const NAMES: readonly ProtocolName[] = ['openai-chat', 'anthropic-messages'];
 
 describe('with shortcuts a request says what it says without', () => {

@@ -4,7 +4,6 @@ import { resolveSettings } from '../../src/config-load.js';
 import { createProtocols } from '../../src/protocols/registry.js';
 import { loadModel } from '../../src/rendering/model.js';
 import { CallAnswer } from '../../src/shard/call-answer.js';
-import { IdScratch } from '../../src/shard/id-scratch.js';
 import type { FromShard } from '../../src/shard/messages.js';
 import { runTurn } from '../../src/shard/run-turn.js';
 import { implicitSession, Session } from '../../src/shard/session.js';
@@ -49,7 +48,6 @@ test('a fault of the gateway after a sample discards its tokens under a name of 
     engineName: 'by hand',
     engine: { generate: async () => outcome },
     signatures: new TurnSignatures(new Uint8Array(32)),
-    idScratch: new IdScratch(),
     modelName: () => 'm',
     contextTokens: () => 1000,
     journal: () => undefined,
