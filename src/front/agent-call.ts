@@ -44,7 +44,7 @@ export const runAgentCall = (front: Front, call: Call, operation: 'turn' | 'coun
   };
   front.openCalls.add(end);
   exchange.onClosed(() => front.openCalls.delete(end));
-  const forget = receiveBody(call.response, head, front.budget, (body) => {
+  const forget = receiveBody(call.response, head, front.budget, front.link.buffers, (body) => {
     exchange.onGone = null;
     if (!exchange.isOpen) return;
     exchange.received();
@@ -93,6 +93,7 @@ const openCall = (front: Front, call: Call, opening: Opening): void => {
       case 'ready':
       case 'failed':
       case 'engines':
+      case 'spare':
       case 'trainer':
       case 'finished':
       case 'opened':

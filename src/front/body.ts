@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { ErrorValue } from '../errors.js';
+import type { BufferPool } from '../shard/buffer-pool.js';
 import type { RequestHead } from './request-head.js';
 import type { HttpResponse } from './uws.js';
 
@@ -73,6 +74,7 @@ export const receiveBody = (
   response: HttpResponse,
   head: RequestHead,
   budget: BodyBudget,
+  buffers: BufferPool,
   done: (body: Body | ErrorValue) => void,
 ): (() => void) => {
   const limit = budget.bodyBytesMax;
@@ -90,9 +92,13 @@ export const receiveBody = (
   const grow = (needed: number): boolean => {
     const wanted = Math.max(needed, bytes.byteLength * 2, Math.min(declared ?? 4096, FIRST_BYTES));
     const capacity = Math.min(wanted, Math.max(declared ?? limit, needed));
-    if (!budget.take(capacity - bytes.byteLength)) return false;
-    const larger = new Uint8Array(capacity);
+    const pooled = buffers.sizeFor(capacity);
+    const isPooled = budget.take(pooled - bytes.byteLength);
+    // Every body that is small enough has room when it is alone, whatever sizes the pool has.
+    if (!isPooled && !budget.take(capacity - bytes.byteLength)) return false;
+    const larger = isPooled ? buffers.take(pooled) : new Uint8Array(capacity);
     larger.set(bytes.subarray(0, length));
+    buffers.give(bytes.buffer);
     bytes = larger;
     return true;
   };
@@ -112,6 +118,7 @@ export const receiveBody = (
     if (isOver) return;
     isOver = true;
     budget.give(bytes.byteLength);
+    buffers.give(bytes.buffer);
     bytes = new Uint8Array(0);
   };
 };

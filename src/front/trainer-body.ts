@@ -19,7 +19,7 @@ export const withTrainerBody = (front: Front, call: Call, answer: (body: Uint8Ar
   if (refused !== null) return refuse(call.exchange, call.dialect, refused, [], true);
   return new Promise((resolve, reject) => {
     call.exchange.onClosed(() => resolve());
-    call.exchange.onGone = receiveBody(call.response, call.head, front.budget, (body) => {
+    call.exchange.onGone = receiveBody(call.response, call.head, front.budget, front.link.buffers, (body) => {
       call.exchange.onGone = null;
       if ('code' in body) return refuse(call.exchange, call.dialect, body, [], body.code === 'body_too_large');
       front.metrics.bodyBytesTotal.inc(body.byteLength);

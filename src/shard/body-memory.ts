@@ -34,7 +34,10 @@ export class BodyShelf {
   readonly #bodies = new Set<KeptBody>();
   #usedBytes = 0;
 
-  constructor(private readonly bytesMax: number) {}
+  constructor(
+    private readonly bytesMax: number,
+    private readonly free: (buffer: ArrayBuffer) => void = () => undefined,
+  ) {}
 
   get usedBytes(): number {
     return this.#usedBytes;
@@ -49,8 +52,15 @@ export class BodyShelf {
     }
   }
 
+  /** The bytes of an outline are not read any more. */
+  release({ bytes }: BodyOutline): void {
+    if (bytes.buffer instanceof ArrayBuffer) this.free(bytes.buffer);
+  }
+
   remove(body: KeptBody): void {
-    if (this.#bodies.delete(body)) this.#usedBytes -= sizeOf(body);
+    if (!this.#bodies.delete(body)) return;
+    this.#usedBytes -= sizeOf(body);
+    this.release(body.outline);
   }
 }
 
@@ -97,7 +107,9 @@ export class BodyMemory {
     const { reused, lost } = outline.history;
     if (base !== null && lost <= CHANGED_MESSAGES && lost <= reused) this.drop(base);
     if (this.#kept.length >= BODIES_PER_SESSION) this.drop(this.#kept[0]!);
-    const body = { outline: withoutSlack(outline), owner: this };
+    const lean = withoutSlack(outline);
+    if (lean !== outline) this.shelf.release(outline);
+    const body = { outline: lean, owner: this };
     this.#kept.push(body);
     this.shelf.add(body);
   }

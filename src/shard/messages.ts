@@ -68,6 +68,8 @@ export type FromShard =
   | { readonly kind: 'forgotten'; readonly sessionId: string; readonly life: 'open' | 'finished' }
   /** The order is carried out in this shard, or its wait is over. */
   | { readonly kind: 'work'; readonly id: number; readonly work: EngineWork }
+  /** A call's body that is not needed any more, transferred back. */
+  | { readonly kind: 'spare'; readonly buffer: ArrayBuffer }
   /** prom-client's JSON of the shard's registry. */
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: readonly object[] };
 

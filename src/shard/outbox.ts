@@ -25,9 +25,10 @@ export class Outbox<Message> {
   }
 
   /** For what nobody waits for. It arrives before whatever is sent after it. */
-  sendUnhurried(message: Message): void {
+  sendUnhurried(message: Message, transfers: readonly Transferable[] = []): void {
     if (this.#isMute) return;
     this.#messages.push(message);
+    for (const it of transfers) this.#transfers.push(it);
     if (this.#soon === null) this.#later ??= setTimeout(this.#flushed, UNHURRIED_MS).unref();
   }
 

@@ -29,8 +29,10 @@ export class RequestReaders {
   constructor(
     private readonly settings: Settings,
     private readonly signatures: TurnSignatures,
+    /** Is given the memory of bodies that are not remembered any more. */
+    free: (buffer: ArrayBuffer) => void = () => undefined,
   ) {
-    this.#shelf = new BodyShelf(settings.limits.rememberedBytes);
+    this.#shelf = new BodyShelf(settings.limits.rememberedBytes, free);
   }
 
   /** Bytes of all bodies that are remembered. */

@@ -1,6 +1,7 @@
 import type { ErrorValue } from '../errors.js';
 import type { EngineOrder } from '../trainer/calls.js';
 import type { ScrapeHolders } from '../trainer/scrape.js';
+import type { BufferPool } from './buffer-pool.js';
 import type { EngineStand } from './engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 
@@ -25,6 +26,8 @@ export interface ShardLink extends ScrapeHolders {
   /** Why it is not ready, in a sentence. */
   readonly problem: string | null;
   readonly replicas: readonly ReplicaState[];
+  /** Where the bodies of calls are received; a shard gives their buffers back to it. */
+  readonly buffers: BufferPool;
   /** The shard of a session: a stable hash of the key's bytes. */
   shardOf(sessionKey: string): number;
   /** Starts a call; its body's buffer is transferred. An error value means that no shard was told. */

@@ -73,7 +73,7 @@ export function openParts(
       return known.length === 0 ? CONTEXT_TOKENS_UNKNOWN : Math.min(...known);
     },
   };
-  const requests = new RequestReaders(settings, context.signatures);
+  const requests = new RequestReaders(settings, context.signatures, (buffer) => send({ kind: 'spare', buffer }));
   const store = new SessionStore(settings, context.journal, {
     opened: ({ id, implicit, openedAtMs, created: { rolloutId, groupId, sampleIndex } }) =>
       send({ kind: 'opened', sessionId: id, implicit, openedAtMs, rolloutId, groupId, sampleIndex }),

@@ -4,6 +4,7 @@ import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
 import type { EngineOrder, TrainerAnswer, TrainerCall } from '../trainer/calls.js';
 import type { WideCall } from '../trainer/fan-out.js';
+import { BufferPool } from './buffer-pool.js';
 import { EngineOrders, type EngineStand, sumOfWork } from './engine-orders.js';
 import { Listeners } from './listeners.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
@@ -26,12 +27,15 @@ export interface ShardPoolOptions {
 const NO_WORK: EngineWork = { calls: 0, waiting: 0, running: [] };
 /** Names a question whose answer is not waited for. */
 const NOBODY = 0;
+/** Memory for bodies to come that is kept while none comes. */
+const SPARE_BYTES_MAX = 32 * 1024 * 1024;
 const METRICS_WAIT_MS = 2000;
 /** After a drain, time for the shards to refuse what is left, each call in its dialect. */
 const REFUSING_MS = 1000;
 
 /** All shards, and which session lives, is closed or was lost where. Lives on the front's thread. */
 export class ShardPool implements ShardLink {
+  readonly buffers = new BufferPool(SPARE_BYTES_MAX);
   readonly #seats: ShardSeats;
   readonly #calls = new OpenCalls<ShardSeat>();
   readonly #trainerCalls = new ShardAsks<ShardSeat, TrainerAnswer>();
@@ -189,6 +193,9 @@ export class ShardPool implements ShardLink {
         return;
       case 'failed':
         this.#fail(seat, message.error);
+        return;
+      case 'spare':
+        this.buffers.give(message.buffer);
         return;
       case 'engines':
         seat.replicas = message.engines;

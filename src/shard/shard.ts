@@ -188,7 +188,8 @@ export class Shard {
   }
 
   #send(message: FromShard, transfers: readonly ArrayBuffer[] = []): void {
-    if (message.kind === 'progress') this.#outbox.sendUnhurried(message);
+    if (message.kind === 'spare') this.#outbox.sendUnhurried(message, [message.buffer]);
+    else if (message.kind === 'progress') this.#outbox.sendUnhurried(message);
     else this.#outbox.send(message, transfers);
   }
 }

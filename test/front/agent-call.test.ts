@@ -127,9 +127,10 @@ test('a body without a declared length is refused when it passes the limit', asy
 test('bodies beyond their common budget are refused as overloaded and the budget comes back', async () => {
   const { url, metric } = await frontUnderTest({ limits: { bodyBytes: 1_048_576, bodiesInFlightBytes: 1_048_576 } });
   const slow = new RawClient(url);
-  slow.send(chatHead('content-length: 1000000\r\n'));
+  // The pool's next size is beyond the budget.
+  slow.send(chatHead('content-length: 1048000\r\n'));
   slow.send('x'.repeat(1000));
-  await expect.poll(() => metric('rollout_gateway_bodies_in_flight_bytes')).toBe('1000000');
+  await expect.poll(() => metric('rollout_gateway_bodies_in_flight_bytes')).toBe('1048000');
   const second = await postChat(url, random(200_000));
   expect(second.status).toBe(503);
   expect(second.headers.get('retry-after-ms')).toBe('1000');

@@ -1,5 +1,6 @@
 /** The shards as the front sees them, in memory: each call is answered by a script of the test. */
 import type { ErrorValue } from '../../src/errors.js';
+import { BufferPool } from '../../src/shard/buffer-pool.js';
 import type { EngineStand } from '../../src/shard/engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from '../../src/shard/messages.js';
 import type { CallHandle, ShardLink } from '../../src/shard/shard-link.js';
@@ -57,6 +58,7 @@ export class ScriptedLink implements ShardLink {
   readonly calls: ScriptedCall[] = [];
   readonly trainerCalls: { readonly shard: number; readonly call: TrainerCall }[] = [];
   readonly crashes: string[] = [];
+  readonly buffers = new BufferPool(1e6);
   shardCount = 2;
   model: ServedModel | null = { name: 'tiny', contextTokens: 4096, family: 'text', tokenizerHash: 'h' };
   ready = true;

@@ -10,7 +10,12 @@ import { below, bodyText, chatMessage, chatTool, messagesEntry, messagesTool, on
 
 const protocols = createProtocols({ reasoning: 'reasoning_content' });
 const signatures = new TurnSignatures(new Uint8Array(32));
-const readers = (shortcuts: boolean): RequestReaders => new RequestReaders(resolveSettings({ shortcuts }), signatures);
+/** Freed memory is written over, as the front does with the next body. */
+const readers = (shortcuts: boolean, freed: ArrayBuffer[] = []): RequestReaders =>
+  new RequestReaders(resolveSettings({ shortcuts }), signatures, (buffer) => {
+    new Uint8Array(buffer).fill(0x21);
+    freed.push(buffer);
+  });
 
 const callOf = (protocol: ProtocolName, body: string, sessionKey = 's'): AgentCall => ({
   kind: 'agent',
@@ -53,6 +58,19 @@ test('what is unknown of a body is what it has beyond the longest that its sessi
   const plain = readers(false);
   read(plain, 'openai-chat', body(2));
   expect(plain.unknownBytes(callOf('openai-chat', body(5)))).toBe(five);
+});
+
+test('the memory of a body is free, once, when a later one has its place and when the session is over', () => {
+  const freed: ArrayBuffer[] = [];
+  const shortcuts = readers(true, freed);
+  const bodies = [1, 2, 3].map((count) =>
+    callOf('openai-chat', JSON.stringify({ model: 'm', messages: Array(count).fill({ role: 'user', content: 'hello' }) })),
+  );
+  for (const call of bodies) shortcuts.read(call, protocols['openai-chat']).keep();
+  expect(freed).toEqual(bodies.slice(0, 2).map(({ body }) => body.buffer));
+  shortcuts.forget('s');
+  shortcuts.forget('s');
+  expect(freed).toEqual(bodies.map(({ body }) => body.buffer));
 });
 
 const NAMES: readonly ProtocolName[] = ['openai-chat', 'anthropic-messages'];
