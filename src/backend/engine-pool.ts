@@ -117,10 +117,17 @@ export class EnginePool {
    */
   async generate(request: PoolRequest): Promise<PoolOutcome> {
     const { vocabularySize } = this.options;
-    const { sessionId: _session, sessionSinceMs: _since, signal: _signal, ...fields } = request;
+    const { model, sampling, topLogprobs, routingKey } = request;
     const spelled = this.#spelled.take(request.sessionId);
     const known = spelled.become(request.promptIds);
-    const whole: Omit<GenerateRequest, 'requestId'> = { ...fields, promptIds: spelled.ids, vocabularySize };
+    const whole: Omit<GenerateRequest, 'requestId'> = {
+      model,
+      promptIds: spelled.ids,
+      vocabularySize,
+      sampling,
+      topLogprobs,
+      routingKey,
+    };
     const wrong = wrongId(request.promptIds, known, vocabularySize);
     if (wrong === null) return new TurnRun(this.#context, request, whole, spelled).run();
     const failure = { kind: 'bad_request', message: wrong, status: null, retryAfterMs: null } as const;
@@ -238,7 +245,8 @@ export class EnginePool {
   #completed(result: GenerateResult, version: string | null): GenerateResult {
     const logprobBasis = this.options.logprobBasis ?? result.logprobBasis;
     const length = result.outputIds.length;
-    if (result.weightVersions.length > 0 || version === null || length === 0) return { ...result, logprobBasis };
+    if (result.weightVersions.length > 0 || version === null || length === 0)
+      return logprobBasis === result.logprobBasis ? result : { ...result, logprobBasis };
     const changed = this.#weightVersion !== null && this.#weightVersion !== version;
     const flags = changed ? [...result.flags, 'weights_changed'] : result.flags;
     return { ...result, logprobBasis, flags, weightVersions: [{ version, start: 0, end: length }] };

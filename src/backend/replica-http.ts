@@ -21,7 +21,7 @@ export interface SendOptions {
 export class ReplicaHttp {
   readonly #pool: Pool;
   readonly #prefix: string;
-  readonly #authorization: Readonly<Record<string, string>>;
+  readonly #authorization: Readonly<Record<string, string>> | null;
 
   constructor(
     readonly url: string,
@@ -31,7 +31,7 @@ export class ReplicaHttp {
   ) {
     const { origin, pathname } = new URL(url);
     this.#prefix = pathname.replace(/\/+$/, '');
-    this.#authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+    this.#authorization = apiKey === null ? null : { authorization: `Bearer ${apiKey}` };
     this.#pool = new Pool(origin, {
       connections: settings.window.max + SPARE_SOCKETS,
       pipelining: 1,
@@ -50,7 +50,7 @@ export class ReplicaHttp {
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(this.url, options, this.clock, resolve, reject);
       const { method, body } = request;
-      const headers = { ...request.headers, ...this.#authorization };
+      const headers = this.#authorization === null ? request.headers : { ...request.headers, ...this.#authorization };
       try {
         this.#pool.dispatch({ method, path: this.#prefix + request.path, headers, body }, exchange);
       } catch (error) {

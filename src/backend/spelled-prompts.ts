@@ -1,8 +1,5 @@
 import { SpelledIds } from '../engines/spelled-ids.js';
 
-/** Shorter prompts are spelled anew faster than they are looked up. */
-const IDS_MIN = 512;
-
 /**
  * The last prompt of each session as it was spelled, so that the next one spells only what is new. Whoever takes one has it alone.
  * Bounded by bytes; the session that was used least recently is forgotten first.
@@ -28,7 +25,6 @@ export class SpelledPrompts {
 
   put(sessionId: string, spelled: SpelledIds): void {
     this.forget(sessionId);
-    if (spelled.ids.length < IDS_MIN) return;
     this.#bySession.set(sessionId, spelled);
     this.#bytes += spelled.bytesHeld;
     for (const oldest of this.#bySession.keys()) {

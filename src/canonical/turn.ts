@@ -82,7 +82,7 @@ export interface TurnReply {
   readonly cachedTokens: number | null;
   readonly reasoningTokens: number;
   /** Non-empty opaque handle of this turn for a thinking block. */
-  readonly signature: string;
+  signature(): string;
   /** Text of one token, for `logprobs`. */
   readonly tokenText: (id: number) => string;
 }

@@ -66,6 +66,12 @@ export class Columns {
   logprobs = new Float32Array(256);
   length = 0;
 
+  /** For another list; views of the one before are void. */
+  emptied(): this {
+    this.length = 0;
+    return this;
+  }
+
   /** Makes room for one more row. */
   grow(): void {
     if (this.length < this.ids.length) return;

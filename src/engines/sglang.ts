@@ -124,11 +124,15 @@ function listsOf(value: unknown, request: GenerateRequest): TokenLists {
   };
 }
 
-/** The draft of a usual answer, without an array per token; `null` = read it in the general way. */
+/** What an answer's lists are read into, and copied from before the next answer is read. */
+const LISTED = new Columns();
+const PAIRS = new Columns();
+
+/** The draft of a usual answer, without an array per token; valid until the next one. `null` = read it in the general way. */
 function quickDraft(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
   if (request.topLogprobs > 0) return null;
-  const listed = new Columns();
-  const pairs = new Columns();
+  const listed = LISTED.emptied();
+  const pairs = PAIRS.emptied();
   const body = bodyWithoutLists(response, { output_ids: naturals(listed), output_token_logprobs: tuples(pairs) });
   const finish = stringMember(member(member(body, 'meta_info'), 'finish_reason'), 'type');
   if (member(body, 'error') !== undefined || finish === null || finish === 'abort') return null;

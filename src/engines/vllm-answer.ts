@@ -16,8 +16,12 @@ export function draftOfAnswer(body: unknown, name: RequestName, listsOf: (choice
   const usage = member(body, 'usage');
   const stopReason = member(choice, 'stop_reason');
   const id = stringMember(body, name.member);
+  const { ids, logprobs, logprobIds, topLogprobs } = listsOf(choice);
   return {
-    ...listsOf(choice),
+    ids,
+    logprobs,
+    logprobIds,
+    topLogprobs,
     finish: stringMember(choice, 'finish_reason'),
     matched: typeof stopReason === 'number' || typeof stopReason === 'string' ? stopReason : null,
     promptTokens: numberMember(usage, 'prompt_tokens'),

@@ -46,13 +46,17 @@ function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
   };
 }
 
+/** What an answer's lists are read into, and copied from before the next answer is read. */
+const IDS = new Columns();
+const LOGPROBS = new Columns();
+
 /**
  * The draft of an answer whose numbers are read from the bytes; the echo of the prompt, which can be much longer than the
  * answer, is not read at all. `null` = read it in the general way.
  */
 export function quickDraftOfCompletions(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
-  const ids = new Columns();
-  const logprobs = new Columns();
+  const ids = IDS.emptied();
+  const logprobs = LOGPROBS.emptied();
   const body = bodyWithoutLists(response, { token_ids: naturals(ids), token_logprobs: floats(logprobs) }, [
     'prompt_token_ids',
     'text_offset',

@@ -17,17 +17,11 @@ const LOGPROBS_MAX = 20;
 
 export function encodeGenerate(request: GenerateRequest, probe: EngineProbe): EngineHttpRequest {
   const model = request.model ?? probe.model;
-  const head = {
-    request_id: request.requestId,
-    ...(model === null ? {} : { model }),
-    sampling_params: {
-      ...vllmSampling(request.sampling),
-      // Stop strings need the text; without them the server is spared making it.
-      detokenize: request.sampling.stopStrings.length > 0,
-      logprobs: logprobCount(request.topLogprobs, probe),
-    },
-    stream: false,
-  };
+  const params = vllmSampling(request.sampling);
+  // Stop strings need the text; without them the server is spared making it.
+  params.detokenize = request.sampling.stopStrings.length > 0;
+  params.logprobs = logprobCount(request.topLogprobs, probe);
+  const head = { request_id: request.requestId, model: model ?? undefined, sampling_params: params, stream: false };
   return samplingCall(GENERATE_PATH, head, 'token_ids', request);
 }
 
@@ -55,10 +49,14 @@ function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
   };
 }
 
-/** The draft of an answer in the spelling of 0.32, without an object per token; `null` = read it in the general way. */
+/** What an answer's lists are read into, and copied from before the next answer is read. */
+const LISTED = new Columns();
+const CONTENT = new Columns();
+
+/** The draft of an answer in the spelling of 0.32, without an object per token; valid until the next one. `null` = read it in the general way. */
 export function quickDraftOfGenerate(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
-  const listed = new Columns();
-  const content = new Columns();
+  const listed = LISTED.emptied();
+  const content = CONTENT.emptied();
   const body = bodyWithoutLists(response, { token_ids: naturals(listed), content: entries(content) });
   if (!isAnswer(body)) return null;
   const choice = arrayMember(body, 'choices')?.[0];

@@ -116,8 +116,11 @@ export class PromptBuilder {
     memory.rendered(reusedPrefixLength, tail);
     const { outputText, stopText } = this.#sampledText(base);
     if (reusedPrefixLength !== baseLength || !tail.startsWith(outputText)) return null;
-    const plan = continued('exact', tail.slice(outputText.length), { ...base, stopText });
-    return plan === null || plan.droppedTokens > 0 ? null : { textEnd: memory.textEnd, memory, ...plan };
+    const { stopTokens, stopEndsCall } = base;
+    const plan = continued('exact', tail.slice(outputText.length), { stopText, stopTokens, stopEndsCall });
+    if (plan === null || plan.droppedTokens > 0) return null;
+    const { proof, droppedTokens, continues } = plan;
+    return { proof, textEnd: memory.textEnd, memory, droppedTokens, continues, tail: plan.tail, stopText: plan.stopText };
   }
 
   #renderWhole(whole: Conversation): { readonly text: string; readonly memory: PromptMemory | null } {

@@ -7,7 +7,7 @@ import type { PendingTurn } from '../trajectory/pending-turn.js';
 import type { SampledTurn } from '../trajectory/turn.js';
 import type { Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { openingOf, type TurnCall } from './turn-call.js';
+import { createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
 
 /** What the pool says of a call beside its result. */
 export interface EngineTimes {
@@ -82,7 +82,10 @@ export function formReply(
       flags: result.flags,
     },
     reply: {
-      ...openingOf(turn, pending),
+      turnId: wireId(turn, pending),
+      createdAtSeconds: createdAtSeconds(turn),
+      promptTokens: pending.promptLength,
+      promptIds: () => pending.promptIds(),
       outputIds,
       logprobs,
       topLogprobs,
@@ -91,10 +94,7 @@ export function formReply(
       stopString,
       cachedTokens,
       reasoningTokens: read.reasoningTokens,
-      // Few replies are asked for theirs.
-      get signature() {
-        return context.signatures.sign(session.id, pending.turnId);
-      },
+      signature: () => context.signatures.sign(session.id, pending.turnId),
       tokenText: (id) => model.tokenizer.tokenText(id),
     },
   };

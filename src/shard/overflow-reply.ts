@@ -26,7 +26,7 @@ export function answerOverflow(turn: TurnCall, prepared: PreparedPrompt, context
     stopString: null,
     cachedTokens: null,
     reasoningTokens: 0,
-    signature: context.signatures.sign(session.id, turnId),
+    signature: () => context.signatures.sign(session.id, turnId),
     tokenText: (id) => context.model.tokenizer.tokenText(id),
   };
   if (request.stream) answer.openStream(protocol.openStream(request, reply));

@@ -110,7 +110,7 @@ export class TrajectoryTree {
    */
   begin(input: BeginTurn): PendingTurn {
     if (this.#closed) throw new RangeError('The session is closed; no turn can begin');
-    const { located, prompt, ...request } = input;
+    const { located, prompt, digest, protocol, sampling, startedAtMs } = input;
     const { root, end, reached, messages } = located;
     if (prompt.kind === 'extends' && !isAbove(prompt.base, end)) {
       throw new RangeError(`Turn ${prompt.base.turnId} is not part of the history that its ids are to continue`);
@@ -122,7 +122,10 @@ export class TrajectoryTree {
     const otherwise: DriftOutcome = cause ?? forkCause(located, drift.nearest, () => this.#messages.askedElsewhere(located));
     const order = this.#begun++;
     const begunAfter = this.books.committedTurns;
-    const pending = new PendingTurn({ ...request, turnId: `t${order}`, order, begunAfter, located, drift, otherwise }, this.#desk);
+    const pending = new PendingTurn(
+      { turnId: `t${order}`, order, begunAfter, located, drift, otherwise, digest, protocol, sampling, startedAtMs },
+      this.#desk,
+    );
     this.#retries.add(pending);
     return pending;
   }

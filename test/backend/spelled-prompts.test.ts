@@ -30,9 +30,8 @@ describe('SpelledPrompts', () => {
     expect(['a', 'b', 'c'].filter((session) => prompts.take(session).ids.length > 0)).toEqual(['a', 'c']);
   });
 
-  it('does not keep short prompts, nor one that is larger than all it may keep', () => {
+  it('does not keep one that is larger than all it may keep', () => {
     const prompts = new SpelledPrompts(100);
-    prompts.put('short', spelled(10));
     prompts.put('large', spelled(1000));
     expect(prompts.bytes).toBe(0);
   });

@@ -15,7 +15,7 @@ export const turnReply = (changes: Partial<TurnReply> = {}, message: Partial<Tur
   stopString: null,
   cachedTokens: null,
   reasoningTokens: 0,
-  signature: 'sig:turn-1',
+  signature: () => 'sig:turn-1',
   tokenText: (id) => (id === 21 ? '\ufffd' : `<é${id}>`),
   ...changes,
 });

@@ -11,7 +11,7 @@ export type ReplyBlock =
 export function replyBlocks(reply: TurnReply): readonly ReplyBlock[] {
   const { reasoning, content, toolCalls } = reply.message;
   const blocks: ReplyBlock[] = [];
-  if (reasoning) blocks.push({ type: 'thinking', thinking: reasoning, signature: reply.signature });
+  if (reasoning) blocks.push({ type: 'thinking', thinking: reasoning, signature: reply.signature() });
   if (content) blocks.push({ type: 'text', text: content });
   toolCalls.forEach((call, i) => {
     blocks.push({ type: 'tool_use', id: call.id ?? `toolu_${i}`, name: call.name, inputJson: toolInputJson(call) });
