@@ -346,6 +346,21 @@ describe('EnginePool and cancelled turns', () => {
     expect(await running).toMatchObject({ ok: true, result: { finish: { kind: 'abort' } } });
   });
 
+  it('aborts again when the first abort was there before its call', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    engine.next(silent);
+    const arrival = engine.arrival();
+    const stop = new AbortController();
+    const running = pool.generate(turn({ signal: stop.signal }));
+    const call = await arrival;
+    stop.abort();
+    await expect.poll(() => engine.aborts).toHaveLength(2);
+    answer(call, { ids: [], finish: 'abort' });
+    expect(await running).toMatchObject({ ok: true, result: { finish: { kind: 'abort' } } });
+    expect(new Set(engine.aborts).size).toBe(1);
+  });
+
   it('closes the socket of a call that does not answer after the abort', async () => {
     const engine = await startEngine();
     const pool = openPool([engine]);
