@@ -152,7 +152,7 @@ export class TurnRun {
   async #call(replica: Replica): Promise<CallEnd> {
     const { engine, settings, clock, running, patience } = this.context;
     const probe = replica.probe!;
-    const rest = this.#partial.rest(this.whole);
+    const rest = this.#partial.rest(this.whole, probe.contextTokens);
     const request = { ...rest, spelled: this.#spelled, requestId: this.context.newRequestId() };
     const call = new EngineCall(replica, engine, probe, request, settings.backend.silenceTimeoutMs, patience, clock);
     const { signal } = this.request;

@@ -49,6 +49,18 @@ describe('EnginePool.generate', () => {
     expect(pool.states()[0]?.inFlight).toBe(0);
   });
 
+  it('asks for no more tokens than the replica has room for', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    const sampling = { ...SAMPLING, maxTokens: 64, minTokens: 20 };
+    expect(await pool.generate(turn({ promptIds: new Int32Array(2040).fill(1), sampling }))).toMatchObject({ ok: true });
+    expect(await pool.generate(turn({ promptIds: new Int32Array(1984).fill(1), sampling }))).toMatchObject({ ok: true });
+    expect(engine.calls.map(({ body }) => body?.sampling_params)).toMatchObject([
+      { max_tokens: 8, min_tokens: 8 },
+      { max_tokens: 64, min_tokens: 20 },
+    ]);
+  });
+
   it('spells growing prompts as they are, whatever it remembers of earlier ones', async () => {
     const engine = await startEngine();
     const pool = openPool([engine]);
