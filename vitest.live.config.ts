@@ -5,7 +5,7 @@ export default defineConfig({
     globalSetup: 'test/support/build.ts',
     include: ['test/live/**/*.test.ts'],
     fileParallelism: false,
-    testTimeout: 300_000,
+    testTimeout: 120_000,
     hookTimeout: 600_000,
   },
 });

@@ -1,4 +1,4 @@
-import type { Engine, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
+import type { Engine, EngineHttpRequest, EngineProbe, GenerateOutcome, GenerateRequest } from '../engines/engine.js';
 import { Cancel } from './cancel.js';
 import type { Patience } from './patience.js';
 import type { Clock } from './pool-settings.js';
@@ -7,6 +7,8 @@ import { TransportError } from './transport-error.js';
 
 /** After an abort call, how long the aborted call may still answer before its socket is closed. */
 const ABORT_GRACE_MS = 1500;
+/** A server takes no note of an abort whose call is still on its way to it, so it is asked again. */
+const ABORT_AGAIN_MS = 250;
 
 /** How one call to a replica ended. */
 export type CallEnd =
@@ -19,6 +21,7 @@ export class EngineCall {
   #aborted = false;
   #isOver = false;
   #cancelGrace: () => void = () => {};
+  #cancelAgain: () => void = () => {};
   #markEnded: () => void = () => {};
   /** Resolves when the call is over, however it ended. */
   readonly ended = new Promise<void>((resolve) => {
@@ -58,6 +61,7 @@ export class EngineCall {
     } finally {
       this.#isOver = true;
       this.#cancelGrace();
+      this.#cancelAgain();
       this.#markEnded();
     }
   }
@@ -75,9 +79,14 @@ export class EngineCall {
       return;
     }
     this.#cancelGrace = this.clock.after(ABORT_GRACE_MS, () => this.#cut.abort());
+    this.#ask(abort);
+  }
+
+  #ask(abort: EngineHttpRequest): void {
     this.replica.http.send(abort, { silenceMs: ABORT_GRACE_MS }).then(
       (response) => {
         if (response.status !== 200) this.#cut.abort();
+        else if (!this.#isOver) this.#cancelAgain = this.clock.after(ABORT_AGAIN_MS, () => this.#ask(abort));
       },
       () => this.#cut.abort(),
     );

@@ -54,6 +54,7 @@ export class EnginePool {
   #nextSlot = 0;
   #started = false;
   #closed = false;
+  /** What the trainer named last. */
   #weightVersion: string | null = null;
   #announcing = false;
   /** Counts pauses and resumptions: a resumption that was waited for is void when a pause came meanwhile. */
@@ -77,8 +78,7 @@ export class EnginePool {
       spelled: this.#spelled,
       patience: this.#patience,
       newRequestId: () => this.#newRequestId(),
-      versionAt: (replica) => this.#weightVersion ?? replica.probe?.weightVersion ?? null,
-      finished: (result, version) => this.#completed(result, version),
+      finished: (result, version, replica) => this.#completed(result, version, replica),
     };
     for (const [at, url] of options.urls.entries()) this.addReplica(url, options.slots?.[at]);
   }
@@ -157,7 +157,10 @@ export class EnginePool {
    */
   async resume(weightVersion?: string): Promise<void> {
     const order = ++this.#orders;
-    if (weightVersion !== undefined) this.#weightVersion = weightVersion;
+    if (weightVersion !== undefined) {
+      this.#weightVersion = weightVersion;
+      for (const replica of this.#replicas) replica.named(weightVersion);
+    }
     const asked = Promise.all(this.#replicas.filter((replica) => replica.isUp).map((replica) => replica.refresh()));
     if (weightVersion === undefined) {
       await new Promise<void>((resolve) => {
@@ -209,6 +212,7 @@ export class EnginePool {
     this.#nextSlot = slot + 1;
     const replica = new Replica(url, slot, engine, apiKey, settings, this.#clock, this.#counters, changed);
     this.#replicas.push(replica);
+    if (this.#weightVersion !== null) replica.named(this.#weightVersion);
     if (this.#started) replica.watch();
     this.#announce();
   }
@@ -242,13 +246,12 @@ export class EnginePool {
   }
 
   /** Without a word of the engine a sample has the weights it was sent with; that others came into force meanwhile is said in a flag. */
-  #completed(result: GenerateResult, version: string | null): GenerateResult {
+  #completed(result: GenerateResult, version: string | null, replica: Replica): GenerateResult {
     const logprobBasis = this.options.logprobBasis ?? result.logprobBasis;
     const length = result.outputIds.length;
     if (result.weightVersions.length > 0 || version === null || length === 0)
       return logprobBasis === result.logprobBasis ? result : { ...result, logprobBasis };
-    const changed = this.#weightVersion !== null && this.#weightVersion !== version;
-    const flags = changed ? [...result.flags, 'weights_changed'] : result.flags;
+    const flags = replica.weightVersion !== version ? [...result.flags, 'weights_changed'] : result.flags;
     return { ...result, logprobBasis, flags, weightVersions: [{ version, start: 0, end: length }] };
   }
 

@@ -28,11 +28,11 @@ export class PartialOutput {
     this.#length += part.outputIds.length;
   }
 
-  /** What is still to be asked; `whole` is the request for the whole sample. */
-  rest<R extends Omit<GenerateRequest, 'requestId'>>(whole: R): R {
-    if (this.#length === 0) return whole;
+  /** What is still to be asked of a replica with such a context; `whole` is the request for the whole sample. */
+  rest<R extends Omit<GenerateRequest, 'requestId'>>(whole: R, contextTokens: number | null): R {
+    if (this.#length === 0) return fitting(whole, contextTokens);
     const { sampling } = whole;
-    return {
+    const rest = {
       ...whole,
       promptIds: joinIds(whole.promptIds, this.#parts),
       sampling: {
@@ -43,6 +43,7 @@ export class PartialOutput {
         seed: sampling.seed === null ? null : sampling.seed + this.#parts.length,
       },
     };
+    return fitting(rest, contextTokens);
   }
 
   /** The whole sample, of all parts; the last one says how it ended. At least one part was added. */
@@ -68,6 +69,14 @@ export class PartialOutput {
       flags: [...new Set([...this.#parts.flatMap((part) => part.flags), 'resubmitted'])],
     };
   }
+}
+
+/** Where the turn began before the replica was known, it may ask for more than fits, which SGLang refuses. */
+function fitting<R extends Omit<GenerateRequest, 'requestId'>>(request: R, contextTokens: number | null): R {
+  const roomTokens = (contextTokens ?? Number.POSITIVE_INFINITY) - request.promptIds.length;
+  const { sampling } = request;
+  if (sampling.maxTokens <= roomTokens) return request;
+  return { ...request, sampling: { ...sampling, maxTokens: roomTokens, minTokens: Math.min(sampling.minTokens, roomTokens) } };
 }
 
 function joinIds(prompt: Int32Array, parts: readonly GenerateResult[]): Int32Array {

@@ -31,8 +31,13 @@ export class Replica {
   #overloads = 0;
   #restUntilMs = 0;
   #lastSampleMs = Number.NEGATIVE_INFINITY;
-  #asking = false;
+  #asking: Promise<void> | null = null;
   #wasFull = false;
+  /** A call has failed since the last sample or check. */
+  #suspected = false;
+  /** The version that it told last, `null` = none since the trainer named one. */
+  #toldVersion: string | null = null;
+  #weightVersion: string | null = null;
 
   constructor(
     readonly url: string,
@@ -60,6 +65,11 @@ export class Replica {
     return this.#problem;
   }
 
+  /** The version of its weights: what it told or the trainer named last, `null` = neither. */
+  get weightVersion(): string | null {
+    return this.#weightVersion;
+  }
+
   /** When it may be asked again after an overload, in the clock's time. */
   get restUntilMs(): number {
     return this.#restUntilMs;
@@ -71,7 +81,7 @@ export class Replica {
       state: this.#state,
       version: this.#probe?.version ?? null,
       route: this.#probe?.route ?? null,
-      weightVersion: this.#probe?.weightVersion ?? null,
+      weightVersion: this.#weightVersion,
       inFlight: this.counters.total(this.slot),
       queued,
       window: this.window.size,
@@ -86,17 +96,32 @@ export class Replica {
 
   /** Asks again what the server is, after its weights or the server itself may have changed. */
   async refresh(): Promise<void> {
+    // A probe that is under way may have read what held before.
+    await this.#asking;
     await this.#ask();
     if (!this.isUp && !this.#closed) this.#schedule(this.#probeDelayMs());
   }
 
+  /** The trainer's name for the weights that it has now. */
+  named(version: string): void {
+    this.#weightVersion = version;
+    // What it tells next is its own word for the same weights.
+    this.#toldVersion = null;
+    this.changed();
+  }
+
+  /** A name stands until the server tells of other weights than it did before. */
+  #told(version: string | null): void {
+    if (version === null || version === this.#toldVersion) return;
+    if (this.#toldVersion !== null || this.#weightVersion === null) this.#weightVersion = version;
+    this.#toldVersion = version;
+    this.changed();
+  }
+
   /** A call was answered with a sample; the last of its weight versions is the newest that is known. */
   served(full: boolean, versions: readonly WeightSpan[]): void {
-    const version = versions[versions.length - 1]?.version;
-    if (version !== undefined && this.#probe !== null && this.#probe.weightVersion !== version) {
-      this.#probe = { ...this.#probe, weightVersion: version };
-      this.changed();
-    }
+    this.#told(versions[versions.length - 1]?.version ?? null);
+    this.#suspected = false;
     this.#lastSampleMs = this.clock.now();
     this.#wasFull ||= full;
     this.#overloads = 0;
@@ -122,7 +147,9 @@ export class Replica {
 
   /** Something failed; ask soon whether the server is well. */
   suspect(): void {
-    if (this.#state === 'up') this.#schedule(0);
+    if (this.#state !== 'up' || this.#suspected) return;
+    this.#suspected = true;
+    this.#schedule(0);
   }
 
   async close(): Promise<void> {
@@ -160,9 +187,10 @@ export class Replica {
     }
   }
 
-  /** A health call, spared when samples arrived in the meantime. */
+  /** A health call, spared when samples arrived in the meantime and nothing failed after them. */
   async #check(): Promise<void> {
-    if (this.clock.now() - this.#lastSampleMs < this.settings.backend.probeIntervalMs / 2) return;
+    if (!this.#suspected && this.clock.now() - this.#lastSampleMs < this.settings.backend.probeIntervalMs / 2) return;
+    this.#suspected = false;
     try {
       const response = await this.#send(this.engine.health(), HEALTH_SILENCE_MS);
       this.#silentChecks = 0;
@@ -187,12 +215,19 @@ export class Replica {
     }
   }
 
-  async #ask(): Promise<void> {
-    if (this.#asking || this.#closed) return;
-    this.#asking = true;
+  #ask(): Promise<void> {
+    this.#asking ??= this.#probeOnce().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  async #probeOnce(): Promise<void> {
+    if (this.#closed) return;
     const http: EngineHttp = (request) => this.#send(request, PROBE_SILENCE_MS);
     try {
       this.#probe = await this.engine.probe(http);
+      this.#told(this.#probe.weightVersion);
       this.#failedProbes = 0;
       this.#silentChecks = 0;
       this.#set('up', null);
@@ -204,8 +239,6 @@ export class Replica {
       const problem =
         error instanceof TransportError || error instanceof GatewayError ? error.message : `the probe failed: ${String(error)}`;
       this.#set(this.#probe === null ? 'starting' : 'down', problem);
-    } finally {
-      this.#asking = false;
     }
   }
 

@@ -49,10 +49,8 @@ export interface RunContext {
   /** Stands still while engines are kept from sampling. */
   readonly patience: Patience;
   newRequestId(): string;
-  /** The weights that a call to the replica would be sampled with now. */
-  versionAt(replica: Replica): string | null;
   /** A result with what the pool knows better than the answer; `version` = the weights when the call was sent. */
-  finished(result: GenerateResult, version: string | null): GenerateResult;
+  finished(result: GenerateResult, version: string | null, replica: Replica): GenerateResult;
 }
 
 /** What to do after an attempt: `done` ends the turn, `again` asks for a place at once, `later` after a backoff. */
@@ -129,7 +127,7 @@ export class TurnRun {
       }
       this.#replica = replica;
       this.#attempts++;
-      const version = this.context.versionAt(replica);
+      const version = replica.weightVersion;
       this.#sampling = { version };
       const end = await this.#call(replica).finally(() => this.context.dispatcher.release(this.#ticket, replica));
       this.#engineMs += end.engineMs;
@@ -154,7 +152,7 @@ export class TurnRun {
   async #call(replica: Replica): Promise<CallEnd> {
     const { engine, settings, clock, running, patience } = this.context;
     const probe = replica.probe!;
-    const rest = this.#partial.rest(this.whole);
+    const rest = this.#partial.rest(this.whole, probe.contextTokens);
     // Literals, here and in all that each turn passes: an object put together by spreading costs several times as much.
     const request: GenerateRequest = {
       requestId: this.context.newRequestId(),
@@ -206,7 +204,7 @@ export class TurnRun {
   #afterAnswer(outcome: GenerateOutcome, replica: Replica, sent: SentState): Next {
     if (!outcome.ok) return this.#afterFailure(outcome.failure, replica, sent.round);
     replica.served(sent.full, outcome.result.weightVersions);
-    const result = this.#stopped(this.context.finished(outcome.result, sent.version));
+    const result = this.#stopped(this.context.finished(outcome.result, sent.version, replica));
     this.#partial.add(result);
     const cancelled = this.request.signal?.aborted === true;
     if (result.finish.kind !== 'abort' || cancelled) return { do: 'done', outcome: { ok: true, result: this.#partial.whole() } };
@@ -239,6 +237,11 @@ export class TurnRun {
         replica.overloaded(round, failure.retryAfterMs);
         return AGAIN;
       case 'down':
+        replica.down(failure.message);
+        return this.#failed(failure);
+      case 'unauthorized':
+        // A 403 can be about this prompt alone. A server that has another key now says 401 to every call, and by its haste would draw them all.
+        if (failure.status !== 401) return { do: 'done', outcome: { ok: false, failure } };
         replica.down(failure.message);
         return this.#failed(failure);
       case 'transient':

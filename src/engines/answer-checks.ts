@@ -82,7 +82,8 @@ function judged(draft: AnswerDraft, request: GenerateRequest, probe: EngineProbe
   if (completionTokens !== null && completionTokens !== outputIds.length) flags.push('usage_disagrees');
   const topLogprobs = request.topLogprobs > 0 ? draft.topLogprobs : null;
   if (request.topLogprobs > 0 && topLogprobs === null) flags.push('missing_alternatives');
-  const contextFull = probe.contextTokens !== null && request.promptIds.length + outputIds.length >= probe.contextTokens;
+  const { totalTokensMax = probe.contextTokens } = probe.facts;
+  const contextFull = typeof totalTokensMax === 'number' && request.promptIds.length + outputIds.length >= totalTokensMax;
   if (finish.kind === 'length' && outputIds.length < request.sampling.maxTokens && !contextFull) flags.push('early_length');
   if (draft.finish === 'stop' && draft.matched === null && endsOtherwise(outputIds, request)) flags.push('end_token_missing');
   const spans = weightSpans(draft, outputIds.length);

@@ -71,8 +71,8 @@ export type LogprobBasis = 'raw' | 'tempered' | 'processed';
 /** What went wrong with a call, sorted by what a caller does about it. */
 export type EngineFailure = {
   /**
-   * `overloaded`: wait and retry · `transient`: retry elsewhere · `down`: as transient, the replica is out · `invalid_answer`: retry once ·
-   * `cancelled`: the caller's signal · the others are final.
+   * `overloaded`: wait and retry · `transient`: retry elsewhere · `down`, `unauthorized` by 401: as transient, the replica is out ·
+   * `invalid_answer`: retry once · `cancelled`: the caller's signal · the others are final.
    */
   readonly kind: 'overloaded' | 'transient' | 'down' | 'context_overflow' | 'bad_request' | 'unauthorized' | 'invalid_answer' | 'cancelled';
   readonly message: string;

@@ -4,8 +4,10 @@ import type { EngineHttp, EngineHttpResponse, EngineProbe } from './engine.js';
 import { assertAuthorized, assertHealthy, get, jsonOf, PROBE_REQUEST_ID, post, probeFailed, wrongEngine } from './engine-probe.js';
 
 export const GENERATE_PATH = '/generate';
-/** Tokens of the context that the server keeps for itself: a prompt must be shorter by as many. */
+/** Its scheduler refuses prompts from so many tokens below the context on; newer servers tell where, since a small cache lowers it. */
 const RESERVED_TOKENS = 6;
+/** From the shortest prompt that it refuses to the most tokens that prompt and output may have. */
+const OUTPUT_BEYOND_TOKENS = 4;
 
 export async function probeSglang(http: EngineHttp): Promise<EngineProbe> {
   await assertHealthy(http, '/health');
@@ -13,6 +15,7 @@ export async function probeSglang(http: EngineHttp): Promise<EngineProbe> {
   const server = await firstOf(http, ['/server_info', '/get_server_info']);
   const listed = arrayMember(jsonOf(await get(http, '/v1/models')), 'data')?.[0];
   const contextTokens = numberMember(listed, 'max_model_len') ?? numberMember(server, 'context_length');
+  const refusedFrom = numberMember(server, 'max_req_input_len') ?? (contextTokens === null ? null : contextTokens - RESERVED_TOKENS);
   const sampled = await post(http, GENERATE_PATH, {
     rid: PROBE_REQUEST_ID,
     input_ids: [1],
@@ -39,7 +42,8 @@ export async function probeSglang(http: EngineHttp): Promise<EngineProbe> {
     weightVersion: stringMember(info, 'weight_version') ?? stringMember(meta, 'weight_version'),
     facts: {
       echoesRequestId: stringMember(meta, 'id') === PROBE_REQUEST_ID,
-      promptTokensMax: contextTokens === null ? null : contextTokens - RESERVED_TOKENS,
+      promptTokensMax: refusedFrom === null ? null : refusedFrom - 1,
+      totalTokensMax: refusedFrom === null ? null : refusedFrom + OUTPUT_BEYOND_TOKENS,
       weightVersions: arrayMember(meta, 'weight_versions') !== null,
       listsIds: arrayMember(answer, 'output_ids') !== null,
       tokenizer: member(server, 'skip_tokenizer_init') !== true,

@@ -103,14 +103,18 @@ function promptForm(built: BuiltPrompt, base: TurnRecord | null, tailIds: Int32A
   return { kind: 'extends', base, delta: tailIds, proof };
 }
 
-/** The context of a session, and what of it a prompt leaves for the reply; below 1 there is none. */
+/** What a prompt leaves of a session's context for the reply, 0 = it is too long, and the limit that a refusal names: the prompt is above it. */
 export function turnRoom(
   session: Session,
   promptTokens: number,
   context: ShardContext,
-): { readonly contextTokens: number; readonly roomTokens: number } {
+): { readonly limitTokens: number; readonly roomTokens: number } {
   const contextTokens = Math.min(context.contextTokens(), session.created.maxContextTokens ?? Number.POSITIVE_INFINITY);
-  return { contextTokens, roomTokens: contextTokens - promptTokens };
+  const promptMax = Math.min(contextTokens - 1, context.promptTokensMax() ?? Number.POSITIVE_INFINITY);
+  return {
+    limitTokens: promptTokens > contextTokens ? contextTokens : promptMax,
+    roomTokens: promptTokens > promptMax ? 0 : contextTokens - promptTokens,
+  };
 }
 
 /** @throws GatewayError `unsupported_feature` where sampling cannot be stopped behind one call */

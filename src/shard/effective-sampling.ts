@@ -19,8 +19,9 @@ export interface SamplingLayers {
 export function effectiveSampling(layers: SamplingLayers): Sampling {
   const { defaults, request, session } = layers;
   const caps = [layers.roomTokens, request.maxTokens, session.maxTokens, defaults.maxTokens === 0 ? undefined : defaults.maxTokens];
+  const maxTokens = Math.min(...caps.filter((cap) => cap !== undefined));
   return {
-    maxTokens: Math.min(...caps.filter((cap) => cap !== undefined)),
+    maxTokens,
     temperature: session.temperature ?? request.temperature ?? defaults.temperature,
     topP: session.topP ?? request.topP ?? defaults.topP,
     topK: session.topK ?? request.topK ?? defaults.topK,
@@ -29,7 +30,8 @@ export function effectiveSampling(layers: SamplingLayers): Sampling {
     frequencyPenalty: session.frequencyPenalty ?? request.frequencyPenalty ?? defaults.frequencyPenalty,
     repetitionPenalty: session.repetitionPenalty ?? request.repetitionPenalty ?? defaults.repetitionPenalty,
     seed: session.seed ?? request.seed ?? null,
-    minTokens: session.minTokens ?? request.minTokens ?? 0,
+    // Engines refuse a minimum above the maximum, which what fits may have lowered.
+    minTokens: Math.min(maxTokens, session.minTokens ?? request.minTokens ?? 0),
     stopTokenIds: layers.stopTokenIds,
     stopStrings: [...new Set([...(session.stop ?? []), ...layers.requestStops])],
   };

@@ -1,18 +1,21 @@
 import type { TurnReply } from '../canonical/turn.js';
-import { GatewayError } from '../errors.js';
 import type { PromptForm } from '../trajectory/drift.js';
 import { fullIds } from '../trajectory/turn-ids.js';
 import type { PreparedPrompt } from './begin-turn.js';
 import { countTurn, createdAtSeconds, type TurnCall } from './turn-call.js';
 
-/** A prompt that leaves no room: the dialect's overflow error, or an empty reply that ends by length; nothing is recorded. */
-export function answerOverflow(turn: TurnCall, prepared: PreparedPrompt, contextTokens: number): void {
+/**
+ * A prompt that leaves no room: the dialect's overflow error, or an empty reply that ends by length; nothing is recorded.
+ * @param begunAs names the turn where an engine found it out and the head of a stream may be on its way
+ */
+export function answerOverflow(turn: TurnCall, prepared: PreparedPrompt, limitTokens: number, begunAs: string | null): void {
   const { request, session, protocol, answer, context } = turn;
   countTurn(turn, 'overflow');
   if (context.settings.onContextOverflow === 'error') {
-    throw new GatewayError('context_length_exceeded', protocol.overflowMessage(prepared.promptTokens, contextTokens));
+    answer.fail({ code: 'context_length_exceeded', message: protocol.overflowMessage(prepared.promptTokens, limitTokens) });
+    return;
   }
-  const turnId = `overflow-${answer.id}`;
+  const turnId = begunAs ?? `overflow-${answer.id}`;
   const reply: TurnReply = {
     turnId,
     createdAtSeconds: createdAtSeconds(turn),
@@ -29,7 +32,7 @@ export function answerOverflow(turn: TurnCall, prepared: PreparedPrompt, context
     signature: () => context.signatures.sign(session.id, turnId),
     tokenText: (id) => context.model.tokenizer.tokenText(id),
   };
-  if (request.stream) answer.openStream(protocol.openStream(request, reply));
+  if (request.stream && begunAs === null) answer.openStream(protocol.openStream(request, reply));
   answer.finish(request.stream ? protocol.finishStream(request, reply) : protocol.formatReply(request, reply));
 }
 

@@ -9,8 +9,8 @@ const JOINED_FAILED: ErrorValue = { code: 'engine_failed', message: 'The turn th
 /** The turn that a marked retry joins while it runs, or replays when it is over; `null` where a new one must be sampled. */
 export function retriedTurn(session: Session, digest: string): PendingTurn | null {
   const pending = session.tree.findRetry(digest);
-  if (pending === null || session.aborting.has(pending)) return null;
-  if (pending.state === 'running') return pending;
+  if (pending === null) return null;
+  if (pending.state === 'running') return session.aborting.has(pending) ? null : pending;
   return session.replies.has(pending) ? pending : null;
 }
 

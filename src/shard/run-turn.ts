@@ -11,7 +11,7 @@ import { IdScratch } from './id-scratch.js';
 import { answerOverflow } from './overflow-reply.js';
 import type { RunningTurn, Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { countDiscarded, countTurn, openingOf, routingKey, type TurnCall } from './turn-call.js';
+import { countDiscarded, countTurn, openingOf, routingKey, type TurnCall, wireId } from './turn-call.js';
 
 const idScratch = new IdScratch();
 
@@ -28,9 +28,9 @@ export async function runTurn(turn: TurnCall, digest: string): Promise<void> {
   const { request, session, protocol, answer, context } = turn;
   const prepared = await preparePrompt(session, request, context, 'take');
   refuseIfOver(session, context);
-  const { contextTokens, roomTokens } = turnRoom(session, prepared.promptTokens, context);
+  const { limitTokens, roomTokens } = turnRoom(session, prepared.promptTokens, context);
   if (answer.isGone) return;
-  if (roomTokens < 1) return answerOverflow(turn, prepared, contextTokens);
+  if (roomTokens < 1) return answerOverflow(turn, prepared, limitTokens, null);
   const sampling = turnSampling(session, request, roomTokens, context);
   const pending = session.tree.begin({
     located: prepared.located,
@@ -78,6 +78,11 @@ async function sampleAndAnswer(turn: TurnCall, prepared: PreparedPrompt, pending
       const tokens = outcome.failure.sampledTokens ?? 0;
       context.metrics.tokensTotal.inc({ kind: 'sampled' }, tokens);
       discardTurn(turn, pending, reason, tokens);
+      if (outcome.failure.kind === 'context_overflow' && reason === 'engine_failed' && session.state === 'open') {
+        // A replica takes less than was known when the turn began.
+        answerOverflow(turn, prepared, prepared.promptTokens - 1, wireId(turn, pending));
+        return;
+      }
       countTurn(turn, reason);
       answer.fail(failureValue(outcome.failure, session));
       return;

@@ -20,4 +20,6 @@ export interface ShardContext {
   readonly modelName: () => string;
   /** Prompt and reply together, the smallest of what model, engine and settings allow. */
   readonly contextTokens: () => number;
+  /** The longest prompt that the engine takes, `null` = one token less than the context. */
+  readonly promptTokensMax: () => number | null;
 }

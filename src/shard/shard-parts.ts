@@ -72,6 +72,10 @@ export function openParts(
       const known = limits.filter((limit) => limit !== null);
       return known.length === 0 ? CONTEXT_TOKENS_UNKNOWN : Math.min(...known);
     },
+    promptTokensMax: () => {
+      const most = engine.probe()?.facts.promptTokensMax;
+      return typeof most === 'number' ? most : null;
+    },
   };
   const requests = new RequestReaders(settings, context.signatures, (buffer) => send({ kind: 'spare', buffer }));
   const store = new SessionStore(settings, context.journal, {

@@ -120,7 +120,11 @@ export class Shard {
         const engine = this.#parts?.context.engine;
         if (engine === undefined) return;
         carryOut(engine, order, slot).then(
-          (work) => this.#send({ kind: 'work', id, work }),
+          (work) => {
+            // What the order did is told before it is answered.
+            this.#send({ kind: 'engines', engines: engine.states() });
+            this.#send({ kind: 'work', id, work });
+          },
           (error: unknown) => {
             this.#log.error({ order: order.kind, ...errorFields(error) }, 'an order about the engines failed');
             this.#send({ kind: 'work', id, work: engine.work() });

@@ -41,7 +41,7 @@ export const sglangGenerate: GenerateRoute = {
     if (prompt.length >= model.contextTokens) {
       return refuse(`The input (${prompt.length} tokens) is longer than the model's context length (${model.contextTokens} tokens).`);
     }
-    if (prompt.length > model.contextTokens - RESERVED_TOKENS) {
+    if (prompt.length >= model.contextTokens - RESERVED_TOKENS) {
       return refuse(
         `Input length (${prompt.length} tokens) exceeds the maximum allowed length (${model.contextTokens - RESERVED_TOKENS} tokens). Use a shorter input or enable --allow-auto-truncate.`,
       );
@@ -63,7 +63,8 @@ export const sglangGenerate: GenerateRoute = {
       request: {
         requestId: textField(request.rid) ?? model.newRequestId(),
         promptIds: Int32Array.from(prompt),
-        maxTokens,
+        // The scheduler ends a sample two tokens before the context is full.
+        maxTokens: Math.min(maxTokens, model.contextTokens - 2 - prompt.length),
         minTokens: numberField(params.min_new_tokens, 0),
         stopTokenIds: ignoreEos ? [] : numbers(params.stop_token_ids),
         stopStrings: texts(params.stop),

@@ -49,6 +49,18 @@ describe('EnginePool.generate', () => {
     expect(pool.states()[0]?.inFlight).toBe(0);
   });
 
+  it('asks for no more tokens than the replica has room for', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    const sampling = { ...SAMPLING, maxTokens: 64, minTokens: 20 };
+    expect(await pool.generate(turn({ promptIds: new Int32Array(2040).fill(1), sampling }))).toMatchObject({ ok: true });
+    expect(await pool.generate(turn({ promptIds: new Int32Array(1984).fill(1), sampling }))).toMatchObject({ ok: true });
+    expect(engine.calls.map(({ body }) => body?.sampling_params)).toMatchObject([
+      { max_tokens: 8, min_tokens: 8 },
+      { max_tokens: 64, min_tokens: 20 },
+    ]);
+  });
+
   it('spells growing prompts as they are, whatever it remembers of earlier ones', async () => {
     const engine = await startEngine();
     const pool = openPool([engine]);
@@ -344,6 +356,21 @@ describe('EnginePool and cancelled turns', () => {
     await expect.poll(() => engine.aborts).toEqual([`generate-tokens-${String(call.body?.request_id)}`]);
     answer(call, { ids: [5, 6], finish: 'abort' });
     expect(await running).toMatchObject({ ok: true, result: { finish: { kind: 'abort' } } });
+  });
+
+  it('aborts again when the first abort was there before its call', async () => {
+    const engine = await startEngine();
+    const pool = openPool([engine]);
+    engine.next(silent);
+    const arrival = engine.arrival();
+    const stop = new AbortController();
+    const running = pool.generate(turn({ signal: stop.signal }));
+    const call = await arrival;
+    stop.abort();
+    await expect.poll(() => engine.aborts).toHaveLength(2);
+    answer(call, { ids: [], finish: 'abort' });
+    expect(await running).toMatchObject({ ok: true, result: { finish: { kind: 'abort' } } });
+    expect(new Set(engine.aborts).size).toBe(1);
   });
 
   it('closes the socket of a call that does not answer after the abort', async () => {

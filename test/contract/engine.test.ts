@@ -10,7 +10,12 @@ interface Recorded {
   readonly files: RegExp;
   readonly routes: Readonly<Record<string, string>>;
   /** The answer in the engine's words, read independently of the decoder. */
-  readonly sample: (exchange: Exchange) => { readonly ids: unknown; readonly logprobs: unknown; readonly finish: unknown };
+  readonly sample: (exchange: Exchange) => {
+    readonly ids: unknown;
+    readonly logprobs: unknown;
+    readonly finish: unknown;
+    readonly versions: unknown;
+  };
   readonly sampling: (body: Record<string, unknown>, path: string) => Record<string, unknown>;
   readonly idsKey: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<keyof typeof SAMPLING, string>>;
@@ -27,7 +32,7 @@ const RECORDED: Readonly<Record<string, Recorded>> = {
     files: /^vllm-(?!.*-(abort|weights|control|lora|chat))/,
     routes: { '/inference/v1/generate': 'generate', '/v1/completions': 'completions' },
     sample(exchange) {
-      const { token_ids, logprobs, finish_reason } = choice(exchange);
+      const { token_ids, logprobs, finish_reason, weight_versions } = choice(exchange);
       const spelled = logprobs?.tokens?.[0]?.startsWith('token_id:')
         ? logprobs.tokens.map((token: string) => Number(token.slice(9)))
         : null;
@@ -35,6 +40,7 @@ const RECORDED: Readonly<Record<string, Recorded>> = {
         ids: token_ids ?? spelled,
         logprobs: logprobs?.token_logprobs ?? logprobs?.content?.map((entry: Json) => entry.logprob) ?? null,
         finish: finish_reason === 'repetition' ? 'stop' : finish_reason,
+        versions: weight_versions ?? [],
       };
     },
     sampling: (body, path) => (path === '/v1/completions' ? body : (body.sampling_params as Record<string, unknown>)),
@@ -72,7 +78,7 @@ const RECORDED: Readonly<Record<string, Recorded>> = {
     sample(exchange) {
       const body = exchange.response.body as Json;
       const logprobs = body.meta_info.output_token_logprobs?.map((tuple: Json) => tuple[0]) ?? null;
-      return { ids: body.output_ids, logprobs, finish: body.meta_info.finish_reason.type };
+      return { ids: body.output_ids, logprobs, finish: body.meta_info.finish_reason.type, versions: body.meta_info.weight_versions };
     },
     sampling: (body) => body.sampling_params as Record<string, unknown>,
     idsKey: { generate: 'input_ids' },
@@ -147,7 +153,7 @@ describe.each(Object.keys(RECORDED))('engine %s', (name) => {
     const probe = probeWith({ route: recorded.routes[exchange.request.path]! });
     const outcome = engine.decode(responseOf(exchange), requestOf(exchange), probe);
     const sample = recorded.sample(exchange);
-    if (sample.ids === undefined || sample.ids === null || (sample.ids as []).length === 0) {
+    if (sample.ids === undefined || sample.ids === null || ((sample.ids as []).length === 0 && sample.finish !== 'abort')) {
       expect(outcome).toMatchObject({ ok: false });
     } else if (sample.logprobs === null) {
       expect(outcome).toMatchObject({
@@ -163,6 +169,9 @@ describe.each(Object.keys(RECORDED))('engine %s', (name) => {
       expect(result.logprobs).toEqual(expected);
       expect(result.unknownLogprobs).toBe([...expected].filter(Number.isNaN).length);
       expect(result.finish.kind).toBe(sample.finish);
+      // Some recordings are cut, and then the spans go beyond the ids.
+      const isWhole = (sample.versions as readonly { readonly end: number }[]).at(-1)?.end === (sample.ids as []).length;
+      expect(result.weightVersions).toEqual(isWhole && (sample.ids as []).length > 0 ? sample.versions : []);
       expect(result.logprobBasis).toBe(engine.logprobBasis);
     }
   });

@@ -154,7 +154,7 @@ describe('probing SGLang', () => {
       model: 'tiny',
       contextTokens: 2048,
       weightVersion: 'default',
-      facts: { echoesRequestId: false, promptTokensMax: 2042, weightVersions: true, listsIds: true, tokenizer: true },
+      facts: { echoesRequestId: false, promptTokensMax: 2041, totalTokensMax: 2046, weightVersions: true, listsIds: true, tokenizer: true },
     });
   });
 

@@ -25,7 +25,7 @@ const ruleOf = (kind: FaultKind): FaultRule => {
 };
 
 /** What engines say that no retry mends. */
-const FINAL: readonly FaultKind[] = ['context_overflow', 'bad_request', 'unauthorized'];
+const FINAL: readonly FaultKind[] = ['context_overflow', 'bad_request'];
 
 afterAll(closeSockets);
 

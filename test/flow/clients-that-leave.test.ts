@@ -76,7 +76,8 @@ describe('clients that leave, retry and ask twice', () => {
     expectRowsMatchLedger(flow.sim, traces, serial);
   });
 
-  test('a turn that finished although its client had left is there for the marked retry', async () => {
+  test('a marked retry of a turn that was aborted is sampled anew, and only that is recorded', async () => {
+    const serial = flow.sim.ledger().at(-1)?.serial ?? 0;
     const body = { model: 'm', messages: [{ role: 'user', content: plan({ text: 'a b c d e f' }) }] };
     const abort = new AbortController();
     const gone = fetch(`${flow.url}/v1/chat/completions`, {
@@ -93,6 +94,13 @@ describe('clients that leave, retry and ask twice', () => {
     expect(await retry.json()).toMatchObject({ choices: [{ message: { content: 'a b c d e f' } }] });
     const { summary } = await flow.gateway.sessions.finish('leaver');
     expect(summary).toMatchObject({ turns: 1, rows: 1, capture_yield: 1, capture_error: null });
+    const [aborted, whole, ...more] = flow.sim.ledger(serial);
+    expect(more).toEqual([]);
+    expect([aborted?.finish.reason, whole?.finish.reason]).toEqual(['abort', 'stop']);
+    expect(summary.tokens).toMatchObject({
+      trained: whole!.outputIds.length,
+      sampled: whole!.outputIds.length + aborted!.outputIds.length,
+    });
   });
 
   test('finish waits for a running turn, then aborts it', async () => {

@@ -64,6 +64,16 @@ describe('orders about the engines', () => {
     },
   );
 
+  test('a resumption without a name answers with the version that the engine tells', async () => {
+    const flow = await start();
+    await order(flow, '/resume', { weight_version: 'step-1' });
+    for (const version of ['step-2', 'step-3', 'step-4']) {
+      await order(flow, '/pause', { mode: 'wait' });
+      flow.sim.core.setWeightVersion(version);
+      expect(await order(flow, '/resume')).toMatchObject({ engines: [{ weight_version: version }] });
+    }
+  });
+
   test('a pause by waiting ends when the running turns have, and says how many are left when it may wait no longer', async () => {
     const flow = await start();
     const first = flow.post('/v1/chat/completions', 'w', long);

@@ -16,6 +16,15 @@ function stopsOf(model: LoadedModel, more: Partial<TurnRequest> = {}): readonly 
   return turnSampling(session, request as unknown as TurnRequest, 100, { model, settings } as unknown as ShardContext).stopTokenIds;
 }
 
+test('the least number of tokens is not above what fits behind the prompt', () => {
+  const model = modelWithTemplate(embeddedTemplate(), true);
+  const request = { protocol: 'openai-chat', parallelToolCalls: true, toolChoice: 'auto', sampling: { minTokens: 50 }, stopStrings: [] };
+  const sampling = (roomTokens: number) =>
+    turnSampling(session, request as unknown as TurnRequest, roomTokens, { model, settings } as unknown as ShardContext);
+  expect(sampling(100)).toMatchObject({ maxTokens: 100, minTokens: 50 });
+  expect(sampling(7)).toMatchObject({ maxTokens: 7, minTokens: 7 });
+});
+
 describe('one call at a time', () => {
   const ownTemplate = modelWithTemplate(embeddedTemplate(), true);
   const fixture = new URL('../fixtures/families/templates/own__llama3_pythonic.jinja', import.meta.url);

@@ -79,6 +79,7 @@ export class HistoryWorld {
       signatures: new TurnSignatures(new Uint8Array(32)),
       modelName: () => 'm',
       contextTokens: () => 1_000_000,
+      promptTokensMax: () => null,
       journal: () => undefined,
     } as unknown as ShardContext;
   }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { EngineLoad } from '../../src/engines/engine.js';
 
 const run = promisify(execFile);
 
@@ -18,6 +19,15 @@ export interface LiveEngine {
   readonly modelDir: string;
   /** A Python that has transformers and jinja2. */
   readonly python: string;
+  readonly apiKey: string;
+  /** What the engine itself counts, read without any code of ours. */
+  load(): Promise<EngineLoad>;
+  /** A call to one of its own routes, as an operator or trainer makes them; `null` = no body. */
+  control(path: string, body?: object): Promise<Response>;
+  /** Ends it in mid work, helpers included, as a crash or a preempted machine would. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,7 +52,17 @@ export async function liveTokenizerDir(): Promise<string> {
   return directory;
 }
 
-/** Installs (the first time) and starts a real engine on the CPU with a tiny random Qwen3. */
+/** A second model directory of the same shape, tokenizer and context with other weights, made the first time. */
+export async function otherWeightsDir(): Promise<string> {
+  const directory = join(LIVE_DIR, 'model-other-weights');
+  if (!existsSync(join(directory, 'model.safetensors'))) {
+    const script = join(RECIPES, 'make-tiny-model.mjs');
+    await run('node', [script, '--out', directory, '--tokenizer', await liveTokenizerDir(), '--seed', '8']);
+  }
+  return directory;
+}
+
+/** Installs (the first time) and starts a real engine on the CPU with a tiny random Qwen3. It wants an API key. */
 export async function startLiveEngine(
   name: LiveEngine['name'],
   env: Readonly<Record<string, string>> = {},
@@ -52,35 +72,64 @@ export async function startLiveEngine(
   mkdirSync(work, { recursive: true });
   const tokenizer = await liveTokenizerDir();
   const port = await freePort();
-  await run('bash', [join(RECIPES, `start-${name}.sh`), String(port), work, ...args], {
-    env: { ...process.env, TOKENIZER_DIR: tokenizer, START_TIMEOUT: '420', ...env },
-    maxBuffer: 1 << 24,
-  });
+  const url = `http://127.0.0.1:${port}`;
+  const apiKey = 'live-engine-key';
   const pidFile = join(work, `${port}.pid`);
-  const pid = Number(readFileSync(pidFile, 'utf8'));
+  const start = async (): Promise<void> => {
+    await run('bash', [join(RECIPES, `start-${name}.sh`), String(port), work, '--api-key', apiKey, ...args], {
+      env: { ...process.env, TOKENIZER_DIR: tokenizer, START_TIMEOUT: '420', ...env },
+      maxBuffer: 1 << 24,
+    });
+  };
+  const end = async (signals: readonly NodeJS.Signals[]): Promise<void> => {
+    if (!existsSync(pidFile)) return;
+    await endGroup(Number(readFileSync(pidFile, 'utf8')), signals);
+    rmSync(pidFile, { force: true });
+  };
+  const authorization = `Bearer ${apiKey}`;
+  await start();
   return {
     name,
-    url: `http://127.0.0.1:${port}`,
+    url,
     modelDir: join(work, 'model'),
     python: join(work, name === 'vllm' ? 'venv' : 'sglang-venv', 'bin/python'),
-    stop: async () => {
-      await endProcess(pid);
-      rmSync(pidFile, { force: true });
-    },
+    apiKey,
+    load: () => loadOf(name, url, authorization),
+    control: (path, body) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    kill: () => end(['SIGKILL']),
+    restart: start,
+    stop: () => end(['SIGTERM', 'SIGKILL']),
   };
 }
 
-async function endProcess(pid: number): Promise<void> {
+async function loadOf(name: LiveEngine['name'], url: string, authorization: string): Promise<EngineLoad> {
+  if (name === 'vllm') {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const gauge = (of: string): number => Number(new RegExp(`^vllm:num_requests_${of}\\{[^}]*\\} ([\\d.]+)`, 'm').exec(text)![1]);
+    return { running: gauge('running'), waiting: gauge('waiting') };
+  }
+  const response = await fetch(`${url}/v1/loads?include=core`, { headers: { authorization } });
+  const { loads } = (await response.json()) as { loads: { num_running_reqs: number; num_waiting_reqs: number }[] };
+  const sum = (of: 'num_running_reqs' | 'num_waiting_reqs'): number => loads.reduce((total, load) => total + load[of], 0);
+  return { running: sum('num_running_reqs'), waiting: sum('num_waiting_reqs') };
+}
+
+async function endGroup(pid: number, signals: readonly NodeJS.Signals[]): Promise<void> {
   const alive = (): boolean => {
     try {
-      process.kill(pid, 0);
+      process.kill(-pid, 0);
       return true;
     } catch {
       return false;
     }
   };
   // The engine leads a process group of its own: its helpers end with it.
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  for (const signal of signals) {
     try {
       process.kill(-pid, signal);
     } catch {

@@ -30,6 +30,8 @@ export class ScriptedEngine {
   healthResets = 0;
   /** Whether the abort route exists. */
   abortRoute = true;
+  /** It has another key than its callers: only health and version are open. */
+  locked = false;
   weightVersion: string | null = null;
   /** What its metrics say of requests that wait in it. */
   waiting = 0;
@@ -102,6 +104,7 @@ export class ScriptedEngine {
     }
     if (path === '/health') return end(response, this.healthy ? 200 : 503, '');
     if (path === '/version') return json(response, 200, { version: '0.32.0' });
+    if (this.locked && /^\/(v1|inference)\//.test(path)) return json(response, 401, { error: 'Unauthorized' });
     if (path === '/v1/models') return json(response, 200, { data: [{ id: 'tiny', parent: null, max_model_len: 2048 }] });
     if (path === '/weight_info')
       return this.weightVersion === null
