@@ -75,8 +75,8 @@ export function openParts(
   };
   const requests = new RequestReaders(settings, context.signatures);
   const store = new SessionStore(settings, context.journal, {
-    opened: ({ id, implicit, openedAtMs, created: { rolloutId, groupId, sampleIndex } }) =>
-      send({ kind: 'opened', sessionId: id, implicit, openedAtMs, rolloutId, groupId, sampleIndex }),
+    opened: ({ id, life, implicit, openedAtMs, created: { rolloutId, groupId, sampleIndex } }) =>
+      send({ kind: 'opened', sessionId: id, life, implicit, openedAtMs, rolloutId, groupId, sampleIndex }),
     closed: (session) => {
       requests.forget(session.id);
       engine.forget(session.id);
@@ -106,13 +106,12 @@ function frontNotice(event: JournalEvent): FromShard | null {
     case 'create':
       return null;
     case 'commit':
-      return { kind: 'progress', sessionId: event.sessionId, turns: event.turns, tokens: event.tokens };
+      return { kind: 'progress', life: event.life, turns: event.turns, tokens: event.tokens };
     case 'finish':
-      return { kind: 'finished', sessionId: event.sessionId };
+      return { kind: 'finished', life: event.life };
     case 'ack':
-      return { kind: 'forgotten', sessionId: event.sessionId, life: 'finished' };
     case 'drop':
-      return { kind: 'forgotten', sessionId: event.sessionId, life: event.reason === 'deleted' ? 'open' : 'finished' };
+      return { kind: 'forgotten', life: event.life };
   }
 }
 
