@@ -151,6 +151,8 @@ export function measure(parts: ShardParts, shard: number): void {
   metrics.treeNodes.set(nodes);
   metrics.sessions.set({ state: 'open' }, store.openCount);
   metrics.sessions.set({ state: 'finished' }, store.book.size);
+  // Replicas that were removed are in no gauge any more.
+  for (const gauge of [metrics.replicaUp, metrics.replicaInFlight, metrics.replicaWindow, metrics.replicaQueue]) gauge.reset();
   for (const replica of context.engine.states()) {
     const label = { replica: replica.url };
     // Every shard sees the same replicas: one of them reports what they share.
