@@ -10,6 +10,15 @@ const ABORT_GRACE_MS = 1500;
 /** A server takes no note of an abort whose call is still on its way to it, so it is asked again. */
 const ABORT_AGAIN_MS = 250;
 
+/** More than a token, or an alternative to one, takes in any answer: an id, a logprob, a text and its bytes. */
+const TOKEN_BYTES = 1024;
+/** An id of the prompt that comes back. */
+const PROMPT_ID_BYTES = 16;
+const FRAME_BYTES = 1024 * 1024;
+
+const answerBytesMax = ({ promptIds, sampling, topLogprobs }: GenerateRequest): number =>
+  FRAME_BYTES + promptIds.length * PROMPT_ID_BYTES + sampling.maxTokens * (1 + topLogprobs) * TOKEN_BYTES;
+
 /** How one call to a replica ended. */
 export type CallEnd =
   | { readonly kind: 'answer'; readonly outcome: GenerateOutcome; readonly engineMs: number }
@@ -48,11 +57,9 @@ export class EngineCall {
     const startedMs = this.clock.now();
     try {
       const encoded = this.engine.encode(this.request, this.probe);
-      const response = await this.replica.http.send(encoded, {
-        silenceMs: this.silenceMs,
-        patience: this.patience,
-        signal: this.#cut,
-      });
+      const { silenceMs, patience } = this;
+      const bytesMax = answerBytesMax(this.request);
+      const response = await this.replica.http.send(encoded, { silenceMs, patience, bytesMax, signal: this.#cut });
       const engineMs = this.clock.now() - startedMs;
       return { kind: 'answer', outcome: this.engine.decode(response, this.request, this.probe), engineMs };
     } catch (error) {

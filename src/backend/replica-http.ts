@@ -7,12 +7,16 @@ import { TransportError, transportError } from './transport-error.js';
 
 /** Sockets beyond the window, for aborts and probes. */
 const SPARE_SOCKETS = 16;
+/** Longest answer to anything but sampling: metrics of a large server are the longest. */
+const BYTES_MAX = 32 * 1024 * 1024;
 
 export interface SendOptions {
   /** Without any byte for this long the call has failed; 0 = never. */
   readonly silenceMs: number;
   /** By which silence is measured; absent = the clock. */
   readonly patience?: Patience;
+  /** A longer answer is none; absent = that of a probe. */
+  readonly bytesMax?: number;
   /** Closes the socket of the call. */
   readonly signal?: CancelSignal;
 }
@@ -71,6 +75,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: EngineHttpResponse['headers'] = {};
   readonly #chunks: Buffer[] = [];
+  #bytes = 0;
   #ended = false;
   #lastByteMs: number;
   #cancelTimer: () => void = () => {};
@@ -108,7 +113,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#lastByteMs = this.#now();
-    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    const { bytesMax = BYTES_MAX } = this.options;
+    if (this.#bytes <= bytesMax) this.#chunks.push(chunk);
+    else this.#stop(new TransportError('endless', true, `${this.url} sent more than the ${bytesMax} bytes that an answer can have`));
   }
 
   onResponseEnd(): void {

@@ -4,9 +4,10 @@
  * - `unreachable`: no connection; nothing was sent
  * - `reset`: the connection ended, or what came is not HTTP
  * - `silent`: no byte for too long
+ * - `endless`: more than any answer can have
  * - `cut`: closed by us
  */
-export type TransportFault = 'unreachable' | 'reset' | 'silent' | 'cut';
+export type TransportFault = 'unreachable' | 'reset' | 'silent' | 'endless' | 'cut';
 
 export class TransportError extends Error {
   override readonly name = 'TransportError';

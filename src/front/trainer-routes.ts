@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../errors.js';
 import type { Headers } from '../shard/messages.js';
 import type { TrainerAnswer, TrainerCall } from '../trainer/calls.js';
 import { ackAll, listAll } from '../trainer/fan-out.js';
@@ -47,6 +48,7 @@ const answer = async (front: Front, call: Call, body: Uint8Array): Promise<void>
     case 'ack':
       return call.exchange.answer(200, JSON_HEADERS, JSON.stringify(await ackAll(link, trainerCall)));
     case 'lease':
+      if (call.head.isHead) throw new GatewayError('method_not_allowed', 'cannot HEAD /traces: what is leased must be read, use GET');
       return answerScrape(front, call, trainerCall, waitMs);
   }
 };

@@ -35,7 +35,7 @@ export class FinishedSession {
     abortedTurns: number,
   ) {
     this.id = session.id;
-    this.name = `${session.serial}`;
+    this.name = session.life;
     this.tree = session.tree;
     this.openedAtMs = session.openedAtMs;
     this.#created = session.created;

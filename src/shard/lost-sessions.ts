@@ -1,5 +1,5 @@
 import type { TraceSummary } from '../canonical/trace.js';
-import { type AckCount, LeaseBook } from '../trainer/lease-book.js';
+import { type Acked, LeaseBook } from '../trainer/lease-book.js';
 import type { FinishedSession, LostState } from '../trainer/trace-encoding.js';
 import type { SessionOutline } from './session-outlines.js';
 
@@ -13,9 +13,10 @@ interface Lost {
  * first.
  */
 export class LostSessions {
-  /** By id: a session that was lost takes no second life before a trainer has ended the first. */
-  readonly #lost = new Map<string, Lost>();
+  /** The newest lost life of an id. */
+  readonly #newest = new Map<string, Lost>();
   readonly #book = new LeaseBook<Lost>();
+  #lives = 0;
 
   constructor(
     private readonly ttlMs: number,
@@ -23,11 +24,9 @@ export class LostSessions {
   ) {}
 
   add(outline: SessionOutline, nowMs: number): void {
-    const id = outline.sessionId;
     const lost = { outline, atMs: nowMs };
-    this.delete(id);
-    this.#lost.set(id, lost);
-    this.#book.add(id, id, lost, nowMs);
+    this.#newest.set(outline.sessionId, lost);
+    this.#book.add(`${this.#lives++}`, outline.sessionId, lost, nowMs);
     this.#expire(nowMs);
   }
 
@@ -35,9 +34,10 @@ export class LostSessions {
     return this.#get(id, nowMs) !== null;
   }
 
+  /** Forgets all lost lives of an id. */
   delete(id: string): void {
-    this.#lost.delete(id);
-    this.#book.remove(id);
+    this.#newest.delete(id);
+    this.#book.ackSessions([id]);
   }
 
   /** The session as `GET /sessions/{id}` answers it, `null` where it was not lost. */
@@ -49,9 +49,9 @@ export class LostSessions {
   /** A page of the list of sessions, as a JSON array. */
   page(after: string | null, limit: number, nowMs: number): string {
     this.#expire(nowMs);
-    const ids = [...this.#lost.keys()].filter((id) => after === null || id > after);
+    const ids = [...this.#newest.keys()].filter((id) => after === null || id > after);
     ids.sort((a, b) => (a < b ? -1 : 1));
-    return JSON.stringify(ids.slice(0, limit).map((id) => ({ session_id: id, ...stateOf(this.#lost.get(id)!) })));
+    return JSON.stringify(ids.slice(0, limit).map((id) => ({ session_id: id, ...stateOf(this.#newest.get(id)!) })));
   }
 
   /** What a scrape is told of sessions that will never have rows. */
@@ -60,23 +60,28 @@ export class LostSessions {
     return this.#book.lease(leaseId, max, expiresAtMs, nowMs).map(finishedOf);
   }
 
-  /** Gives the ids that are forgotten now too. */
-  ack(leaseId: string | null, ids: readonly string[], nowMs: number): AckCount & { readonly gone: readonly string[] } {
+  /** Gives the ids that are not lost any more. */
+  ack(leaseId: string | null, ids: readonly string[], nowMs: number): Acked<string> {
     this.#expire(nowMs);
-    const lease = leaseId === null ? { acked: 0, unknown: [] } : this.#book.ackLease(leaseId);
+    const lease = leaseId === null ? { acked: 0, unknown: [], gone: [] } : this.#book.ackLease(leaseId);
     const sessions = this.#book.ackSessions(ids);
-    const gone = [...this.#lost.keys()].filter((id) => this.#book.get(id) === undefined);
-    for (const id of gone) this.#lost.delete(id);
+    const gone = [...lease.gone, ...sessions.gone].filter((lost) => this.#forget(lost)).map(({ outline }) => outline.sessionId);
     return { acked: lease.acked + sessions.acked, unknown: [...lease.unknown, ...sessions.unknown], gone };
   }
 
   #get(id: string, nowMs: number): Lost | null {
     this.#expire(nowMs);
-    return this.#lost.get(id) ?? null;
+    return this.#newest.get(id) ?? null;
   }
 
   #expire(nowMs: number): void {
-    for (const { outline } of this.#book.expire(nowMs - this.ttlMs, this.max)) this.#lost.delete(outline.sessionId);
+    for (const lost of this.#book.expire(nowMs - this.ttlMs, this.max)) this.#forget(lost);
+  }
+
+  /** Whether it was the newest of its id. */
+  #forget(lost: Lost): boolean {
+    const id = lost.outline.sessionId;
+    return this.#newest.get(id) === lost && this.#newest.delete(id);
   }
 }
 

@@ -59,13 +59,13 @@ export type FromShard =
   /** A session lives in this shard from here on. */
   | ({ readonly kind: 'opened' } & SessionNote)
   /** A turn was committed; totals of the session. */
-  | { readonly kind: 'progress'; readonly sessionId: string; readonly turns: number; readonly tokens: number }
+  | { readonly kind: 'progress'; readonly life: string; readonly turns: number; readonly tokens: number }
   /** The session's key is refused from here on: finished, deleted or expired. */
   | { readonly kind: 'closed'; readonly sessionId: string }
   /** A finished session waits for a lease. */
-  | { readonly kind: 'finished'; readonly sessionId: string }
+  | { readonly kind: 'finished'; readonly life: string }
   /** Nothing is held any more of an open session that was deleted, or of a finished one that was acknowledged or expired. */
-  | { readonly kind: 'forgotten'; readonly sessionId: string; readonly life: 'open' | 'finished' }
+  | { readonly kind: 'forgotten'; readonly life: string }
   /** The order is carried out in this shard, or its wait is over. */
   | { readonly kind: 'work'; readonly id: number; readonly work: EngineWork }
   /** A call's body that is not needed any more, transferred back. */
@@ -85,6 +85,8 @@ export interface ServedModel {
 /** What the front remembers of a session, for its trainer, should the shard die. */
 export interface SessionNote {
   readonly sessionId: string;
+  /** An id can be finished, opened again and finished again; unique in the life of a shard. */
+  readonly life: string;
   readonly implicit: boolean;
   readonly openedAtMs: number;
   readonly rolloutId: string | null;

@@ -169,7 +169,7 @@ function commitTurn(turn: TurnCall, pending: PendingTurn, prepared: PreparedProm
   context.metrics.historiesTotal.inc({ cause: record.outcome });
   context.metrics.tokensTotal.inc({ kind: 'committed' }, record.sampled.outputIds.length);
   const { committedTurns: turns, committed: tokens } = session.tree.books;
-  context.journal({ kind: 'commit', sessionId: session.id, turn: record, turns, tokens });
+  context.journal({ kind: 'commit', sessionId: session.id, life: session.life, turn: record, turns, tokens });
   countTurn(turn, 'committed');
 }
 

@@ -22,8 +22,10 @@ export class SessionFates {
     this.lost = new LostSessions(lostTtlMs, max);
   }
 
+  /** A session of this id lives: what was before is over for agents and trainers. */
   opened(id: string): void {
     this.#closed.delete(id);
+    this.lost.delete(id);
   }
 
   closed(id: string): void {
@@ -34,7 +36,7 @@ export class SessionFates {
     this.lost.add(outline, Date.now());
   }
 
-  /** What a trainer's call about a lost session is answered; `null` where its shard is to be asked. Create and delete end the loss. */
+  /** What a trainer's call about a lost session is answered; `null` where its shard is to be asked. */
   answer(call: TrainerCall): TrainerAnswer | null {
     const id = sessionOf(call);
     const state = id === null ? null : this.lost.state(id, Date.now());
@@ -43,7 +45,6 @@ export class SessionFates {
       case 'get':
         return { kind: 'text', status: 200, text: state };
       case 'create':
-        this.lost.delete(id);
         return null;
       case 'delete':
         this.lost.delete(id);

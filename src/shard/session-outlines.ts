@@ -8,26 +8,26 @@ export interface SessionOutline extends SessionNote {
   readonly tokens: number;
 }
 
-/** The outlines of one shard's sessions: what is left to be told when its thread dies. */
+/** The outlines of one shard's sessions, by their lives: what is left to be told when its thread dies. */
 export class SessionOutlines {
   readonly #outlines = new Map<string, SessionOutline>();
 
   opened(note: SessionNote): void {
-    this.#outlines.set(note.sessionId, { ...note, state: 'open', turns: 0, tokens: 0 });
+    this.#outlines.set(note.life, { ...note, state: 'open', turns: 0, tokens: 0 });
   }
 
-  progressed(sessionId: string, turns: number, tokens: number): void {
-    this.#change(sessionId, { turns, tokens });
+  progressed(life: string, turns: number, tokens: number): void {
+    this.#change(life, { turns, tokens });
   }
 
   /** The rows wait for an acknowledgement. */
-  finished(sessionId: string): void {
-    this.#change(sessionId, { state: 'finished' });
+  finished(life: string): void {
+    this.#change(life, { state: 'finished' });
   }
 
-  /** Nothing of the session is held any more; one that was opened again by the same id stays. */
-  forgotten(sessionId: string, life: SessionOutline['state']): void {
-    if (this.#outlines.get(sessionId)?.state === life) this.#outlines.delete(sessionId);
+  /** Nothing of it is held any more. */
+  forgotten(life: string): void {
+    this.#outlines.delete(life);
   }
 
   [Symbol.iterator](): Iterator<SessionOutline> {
@@ -41,9 +41,9 @@ export class SessionOutlines {
     return taken;
   }
 
-  #change(sessionId: string, change: Partial<SessionOutline>): void {
-    const outline = this.#outlines.get(sessionId);
-    if (outline !== undefined) this.#outlines.set(sessionId, { ...outline, ...change });
+  #change(life: string, change: Partial<SessionOutline>): void {
+    const outline = this.#outlines.get(life);
+    if (outline !== undefined) this.#outlines.set(life, { ...outline, ...change });
   }
 }
 

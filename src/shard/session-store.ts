@@ -1,10 +1,10 @@
 import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
 import type { CreateSession } from '../trainer/calls.js';
-import { type AckCount, LeaseBook } from '../trainer/lease-book.js';
+import { type AckCount, type Acked, LeaseBook } from '../trainer/lease-book.js';
 import { ClosedKeys } from './closed-keys.js';
 import type { FinishedSession } from './finished-session.js';
-import type { Journal, JournalEvent } from './journal.js';
+import type { Journal } from './journal.js';
 import { implicitSession, Session } from './session.js';
 
 export interface SessionEvents {
@@ -99,14 +99,12 @@ export class SessionStore {
   keep(finished: FinishedSession, nowMs: number): void {
     this.book.add(finished.name, finished.id, finished, nowMs);
     this.#newest.set(finished.id, finished);
-    this.journal({ kind: 'finish', sessionId: finished.id, rows: finished.plan.rows.length });
+    this.journal({ kind: 'finish', sessionId: finished.id, life: finished.name, rows: finished.plan.rows.length });
   }
 
   /** All finished lives of the ids are forgotten: their rows have arrived. */
   ackSessions(ids: readonly string[]): AckCount {
-    const count = this.book.ackSessions(ids);
-    for (const id of ids) this.#forget(id, { kind: 'ack', sessionId: id });
-    return count;
+    return this.#acked(this.book.ackSessions(ids));
   }
 
   /** One finished life of an id is forgotten; `false` = it was not known. */
@@ -114,14 +112,12 @@ export class SessionStore {
     const life = this.book.get(name);
     if (life?.id !== id) return false;
     this.book.remove(name);
-    if (this.#newest.get(id) === life) this.#forget(id, { kind: 'ack', sessionId: id });
+    this.#acked({ acked: 1, unknown: [], gone: [life] });
     return true;
   }
 
   ackLease(leaseId: string): AckCount {
-    const count = this.book.ackLease(leaseId);
-    for (const [id, life] of this.#newest) if (this.book.get(life.name) === undefined) this.#forget(id, { kind: 'ack', sessionId: id });
-    return count;
+    return this.#acked(this.book.ackLease(leaseId));
   }
 
   /** Rows that nobody fetched in time; gives how many tokens of sampled text go with them. */
@@ -130,13 +126,17 @@ export class SessionStore {
     const gone = this.book.expire(nowMs - this.settings.traces.ttlMs, max);
     for (const life of gone) {
       if (this.#newest.get(life.id) === life) this.#newest.delete(life.id);
-      this.journal({ kind: 'drop', sessionId: life.id, reason: 'expired' });
+      this.journal({ kind: 'drop', sessionId: life.id, life: life.name, reason: 'expired' });
     }
     return gone;
   }
 
-  #forget(id: string, event: JournalEvent): void {
-    if (this.#newest.delete(id)) this.journal(event);
+  #acked({ acked, unknown, gone }: Acked<FinishedSession>): AckCount {
+    for (const life of gone) {
+      if (this.#newest.get(life.id) === life) this.#newest.delete(life.id);
+      this.journal({ kind: 'ack', sessionId: life.id, life: life.name });
+    }
+    return { acked, unknown };
   }
 
   #refusal(id: string, nowMs: number): ErrorValue | null {

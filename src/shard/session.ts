@@ -92,6 +92,11 @@ export class Session {
     return this.created.sessionId;
   }
 
+  /** Names this life of the id. */
+  get life(): string {
+    return `${this.serial}`;
+  }
+
   /** Turns that count against the cap: committed ones and those that may still be. */
   get turnsUsed(): number {
     return this.tree.books.committedTurns + this.running.size;

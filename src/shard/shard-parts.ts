@@ -79,8 +79,8 @@ export function openParts(
   };
   const requests = new RequestReaders(settings, context.signatures, (buffer) => send({ kind: 'spare', buffer }));
   const store = new SessionStore(settings, context.journal, {
-    opened: ({ id, implicit, openedAtMs, created: { rolloutId, groupId, sampleIndex } }) =>
-      send({ kind: 'opened', sessionId: id, implicit, openedAtMs, rolloutId, groupId, sampleIndex }),
+    opened: ({ id, life, implicit, openedAtMs, created: { rolloutId, groupId, sampleIndex } }) =>
+      send({ kind: 'opened', sessionId: id, life, implicit, openedAtMs, rolloutId, groupId, sampleIndex }),
     closed: (session) => {
       requests.forget(session.id);
       engine.forget(session.id);
@@ -110,13 +110,12 @@ function frontNotice(event: JournalEvent): FromShard | null {
     case 'create':
       return null;
     case 'commit':
-      return { kind: 'progress', sessionId: event.sessionId, turns: event.turns, tokens: event.tokens };
+      return { kind: 'progress', life: event.life, turns: event.turns, tokens: event.tokens };
     case 'finish':
-      return { kind: 'finished', sessionId: event.sessionId };
+      return { kind: 'finished', life: event.life };
     case 'ack':
-      return { kind: 'forgotten', sessionId: event.sessionId, life: 'finished' };
     case 'drop':
-      return { kind: 'forgotten', sessionId: event.sessionId, life: event.reason === 'deleted' ? 'open' : 'finished' };
+      return { kind: 'forgotten', life: event.life };
   }
 }
 
@@ -156,6 +155,8 @@ export function measure(parts: ShardParts, shard: number): void {
   metrics.treeNodes.set(nodes);
   metrics.sessions.set({ state: 'open' }, store.openCount);
   metrics.sessions.set({ state: 'finished' }, store.book.size);
+  // Replicas that were removed are in no gauge any more.
+  for (const gauge of [metrics.replicaUp, metrics.replicaInFlight, metrics.replicaWindow, metrics.replicaQueue]) gauge.reset();
   for (const replica of context.engine.states()) {
     const label = { replica: replica.url };
     // Every shard sees the same replicas: one of them reports what they share.

@@ -205,16 +205,16 @@ export class ShardPool implements ShardLink {
         this.#fates.opened(message.sessionId);
         return;
       case 'progress':
-        seat.sessions.progressed(message.sessionId, message.turns, message.tokens);
+        seat.sessions.progressed(message.life, message.turns, message.tokens);
         return;
       case 'forgotten':
-        seat.sessions.forgotten(message.sessionId, message.life);
+        seat.sessions.forgotten(message.life);
         return;
       case 'closed':
         this.#fates.closed(message.sessionId);
         return;
       case 'finished':
-        seat.sessions.finished(message.sessionId);
+        seat.sessions.finished(message.life);
         this.#finished.tell();
         return;
       case 'trainer':

@@ -151,7 +151,7 @@ export class TrainerDesk {
     if (session !== null) {
       for (const turn of session.running) turn.abort();
       store.close(session, Date.now());
-      context.journal({ kind: 'drop', sessionId, reason: 'deleted' });
+      context.journal({ kind: 'drop', sessionId, life: session.life, reason: 'deleted' });
       context.metrics.sessionsEndedTotal.inc({ how: 'deleted' });
       const { books } = session.tree;
       for (const [reason, tokens] of books.discarded) countDiscarded(context, reason, tokens);

@@ -18,6 +18,11 @@ export interface AckCount {
   readonly unknown: readonly string[];
 }
 
+/** An acknowledgement with the lives that it has ended. */
+export interface Acked<Life> extends AckCount {
+  readonly gone: readonly Life[];
+}
+
 /**
  * Which finished sessions wait for a trainer, which are leased to one, and until when. Every life is handed out at
  * least once until it is acknowledged or expires: a lease that ran out gives its lives back, first in line. The caller
@@ -71,26 +76,26 @@ export class LeaseBook<Life> {
   }
 
   /** A late acknowledgement still counts for lives that nobody leased since. */
-  ackLease(leaseId: string): AckCount {
+  ackLease(leaseId: string): Acked<Life> {
     const lease = this.#leases.get(leaseId);
-    if (lease === undefined) return { acked: 0, unknown: [leaseId] };
+    if (lease === undefined) return { acked: 0, unknown: [leaseId], gone: [] };
     const names = [...lease.lives];
     const sessions = new Set(names.map((name) => this.#entries.get(name)!.sessionId));
-    for (const name of names) this.remove(name);
-    return { acked: sessions.size, unknown: [] };
+    return { acked: sessions.size, unknown: [], gone: names.map((name) => this.remove(name)!) };
   }
 
   /** All finished lives of each id. */
-  ackSessions(sessionIds: readonly string[]): AckCount {
+  ackSessions(sessionIds: readonly string[]): Acked<Life> {
     const unknown: string[] = [];
+    const gone: Life[] = [];
     let acked = 0;
     for (const id of new Set(sessionIds)) {
       const names = [...(this.#bySession.get(id) ?? [])];
       if (names.length === 0) unknown.push(id);
       else acked++;
-      for (const name of names) this.remove(name);
+      for (const name of names) gone.push(this.remove(name)!);
     }
-    return { acked, unknown };
+    return { acked, unknown, gone };
   }
 
   /** Forgets one life, leased or not; gives it, where it was known. */

@@ -314,6 +314,28 @@ describe('EnginePool and engines on bad days', () => {
     expect(outcome.ok ? '' : outcome.failure.message).toContain('sent no byte');
   });
 
+  it('ends a call whose answer does not end, and goes on elsewhere', async () => {
+    const engines = await Promise.all([startEngine(), startEngine()]);
+    const pool = openPool(engines);
+    await allUp(pool);
+    const own = ownOf(engines);
+    const closed: Promise<void>[] = [];
+    own.next((call) => {
+      closed.push(call.closed);
+      call.response.writeHead(200, { 'content-type': 'application/json' });
+      const chunk = Buffer.alloc(256 * 1024, ' ');
+      const more = (): void => {
+        while (!call.response.destroyed && call.response.write(chunk));
+      };
+      call.response.on('drain', more);
+      more();
+    });
+    const outcome = await pool.generate(turn());
+    expect([ids(outcome), outcome.replica === own.url, outcome.attempts]).toEqual([[7, 8, 9], false, 2]);
+    expect(pool.counts().broken).toMatchObject({ endless: 1 });
+    await closed[0];
+  });
+
   it('sends nothing to a removed replica and lets its running call end', async () => {
     const engines = await Promise.all([startEngine(), startEngine()]);
     const pool = openPool(engines);

@@ -13,7 +13,6 @@ const KILLS: readonly Kill[] = ['while it waits', 'while it reads', 'before it a
 
 /** A trainer whose connections die at every stage of a scrape. It keeps what it has read whole, and sessions that come again once. */
 export class ClumsyTrainer {
-  readonly kept = new Map<string, FinishedSession>();
   killed = 0;
   /** Sessions that it was given although it had them. */
   again = 0;
@@ -22,6 +21,8 @@ export class ClumsyTrainer {
   constructor(
     private readonly url: string,
     private readonly random: () => number,
+    /** Trainers that work together keep in one place. */
+    readonly kept = new Map<string, FinishedSession>(),
   ) {}
 
   stop(): void {

@@ -141,9 +141,15 @@ describe('orders about the engines', () => {
     await until(async () => (await report(flow)).engines.every(({ state }) => state === 'up'), 'both are up');
     const twice = await fetch(`${flow.url}/engines`, { method: 'POST', body: JSON.stringify({ url: `${second.url}/` }) });
     expect([twice.status, await twice.text()]).toEqual([409, expect.stringContaining('replica_exists')]);
+    const measured = async (): Promise<boolean[]> => {
+      const metrics = await (await fetch(`${flow.url}/metrics`)).text();
+      return [flow.sim.url, second.url].map((url) => metrics.includes(url));
+    };
+    expect(await measured()).toEqual([true, true]);
     const removed = await fetch(`${flow.url}/engines?url=${flow.sim.url}`, { method: 'DELETE' });
     expect(((await removed.json()) as Report).engines.map(({ url }) => url)).toEqual([second.url]);
     expect(running(flow)).toBe(0);
+    expect(await measured()).toEqual([false, true]);
     expect((await first).status).toBe(200);
     expect((await flow.post('/v1/chat/completions', 'moves', long)).status).toBe(200);
     const { traces } = await flow.gateway.sessions.finish('moves');

@@ -99,6 +99,44 @@ describe('threads and processes that end', () => {
     60_000,
   );
 
+  test('rows of an earlier life that nobody acknowledged are told as lost beside the session that has their id now', async () => {
+    const flow = await start({ shards: 1 });
+    const { sessions } = flow.gateway;
+    for (const key of ['again', 'acked', 'other']) expect((await flow.post('/v1/chat/completions', key, short)).status).toBe(200);
+    await sessions.finish('again');
+    await sessions.finish('acked');
+    await sessions.ack({ sessionIds: ['acked'] });
+    await sessions.create({ session_id: 'again', rollout_id: 'second' });
+    flow.gateway.crashShard(0, 'throw');
+    await until(
+      async () => (await fetch(`${flow.url}/sessions/again`)).ok && (await sessions.get('again')).state === 'failed',
+      'it is lost',
+    );
+    await flow.gateway.ready(20_000);
+    const { sessions: leased, lease_id } = await sessions.lease();
+    expect(leased.map(({ session_id, failed }) => [session_id, failed?.lost_state, failed?.rollout_id, failed?.turns])).toEqual([
+      ['again', 'finished', null, 1],
+      ['other', 'open', null, 1],
+      ['again', 'open', 'second', 0],
+    ]);
+    expect(await sessions.ack({ leaseId: lease_id! })).toEqual({ acked: 2, unknown: 0 });
+    await expect(sessions.get('again')).rejects.toMatchObject({ code: 'session_not_found' });
+  });
+
+  test('a create that its shard cannot take yet leaves the lost session told', async () => {
+    const flow = await start({ shards: 1 });
+    const { sessions } = flow.gateway;
+    expect((await flow.post('/v1/chat/completions', 'k', short)).status).toBe(200);
+    flow.gateway.crashShard(0, 'throw');
+    await until(async () => (await sessions.get('k').catch(() => null))?.state === 'failed', 'it is lost');
+    await expect(sessions.create({ session_id: 'k' })).rejects.toMatchObject({ code: 'overloaded' });
+    expect(await sessions.get('k')).toMatchObject({ state: 'failed' });
+    await flow.gateway.ready(20_000);
+    await sessions.create({ session_id: 'k' });
+    expect(await sessions.get('k')).toMatchObject({ state: 'open', turns: 0 });
+    expect((await sessions.lease()).sessions).toEqual([]);
+  });
+
   test('a stopping gateway lets calls finish, then refuses the rest in their dialects and frees the engine', async () => {
     const flow = await start({ shutdown: { drainMs: 400 }, heartbeat: { streamMs: 50, bodyMs: 100 } });
     const finishes = flow.post('/v1/chat/completions', 'ends', short);

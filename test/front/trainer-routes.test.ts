@@ -125,6 +125,14 @@ describe('traces', () => {
     expect(await (await fetch(`${url}/traces`)).json()).toEqual({ lease_id: null, expires_at: null, sessions: [] });
   });
 
+  test('HEAD leases nothing', async () => {
+    const { link, url } = await frontUnderTest();
+    link.onTrainer = leasesOf([['a'], []]);
+    expect((await fetch(`${url}/traces`, { method: 'HEAD' })).status).toBe(405);
+    expect(link.trainerCalls).toEqual([]);
+    expect(idsOf(await (await fetch(`${url}/traces`)).json())).toEqual(['a']);
+  });
+
   test('NDJSON carries the lease in its headers', async () => {
     const { link, url } = await frontUnderTest();
     link.onTrainer = (shard) => ({ kind: 'traces', status: 200, sessions: shard === 0 ? [bytes('{"row":1}\n')] : [] });

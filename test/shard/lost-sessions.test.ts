@@ -5,6 +5,7 @@ import { decodeSession, encodeSession } from '../../src/shard/trace-msgpack.js';
 
 const outline = (sessionId: string, more: Partial<SessionOutline> = {}): SessionOutline => ({
   sessionId,
+  life: '0',
   implicit: false,
   openedAtMs: 1000,
   rolloutId: 'r',
@@ -76,7 +77,21 @@ describe('sessions that were lost with their shard', () => {
     expect([lost.has('b', 1100), lost.has('b', 1101), lost.has('c', 1101)]).toEqual([true, false, true]);
     lost.add(outline('c'), 1150);
     expect(idsOf(lost.page(null, 10, 2000))).toEqual(['c']);
+    expect(lost.lease('k', 10, 2050, 2000)).toHaveLength(1);
     expect(lost.lease('l', 10, 5000, 3000)).toEqual([]);
+  });
+
+  test('are told life by life where an id had several', () => {
+    const lost = new LostSessions(60_000, 10);
+    lost.add(outline('a', { state: 'finished', turns: 1 }), 0);
+    lost.add(outline('a', { turns: 2 }), 0);
+    expect(JSON.parse(lost.state('a', 1)!)).toMatchObject({ lost_state: 'open', turns: 2 });
+    expect(lost.lease('first', 1, 100, 1)).toMatchObject([{ session_id: 'a', failed: { lost_state: 'finished', turns: 1 } }]);
+    expect(lost.ack('first', [], 2)).toEqual({ acked: 1, unknown: [], gone: [] });
+    expect(lost.has('a', 2)).toBe(true);
+    expect(lost.lease('second', 9, 100, 3)).toMatchObject([{ session_id: 'a', failed: { lost_state: 'open', turns: 2 } }]);
+    expect(lost.ack('second', [], 4)).toEqual({ acked: 1, unknown: [], gone: ['a'] });
+    expect(lost.has('a', 4)).toBe(false);
   });
 
   test('are the same in every encoding that has room for them', () => {

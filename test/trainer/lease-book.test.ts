@@ -17,15 +17,15 @@ describe('LeaseBook', () => {
     expect(lives.lease('l2', 2, 100, 0)).toStrictEqual(['c@2']);
     expect(lives.lease('l3', 2, 100, 0)).toStrictEqual([]);
     expect(lives.hasReady(99)).toBe(false);
-    expect(lives.ackLease('l3')).toStrictEqual({ acked: 0, unknown: ['l3'] });
+    expect(lives.ackLease('l3')).toStrictEqual({ acked: 0, unknown: ['l3'], gone: [] });
     expect(lives.size).toBe(3);
   });
 
   it('forgets what was acknowledged, once', () => {
     const lives = book('a', 'b');
     lives.lease('l', 5, 100, 0);
-    expect(lives.ackLease('l')).toStrictEqual({ acked: 2, unknown: [] });
-    expect(lives.ackLease('l')).toStrictEqual({ acked: 0, unknown: ['l'] });
+    expect(lives.ackLease('l')).toStrictEqual({ acked: 2, unknown: [], gone: ['a@0', 'b@1'] });
+    expect(lives.ackLease('l')).toStrictEqual({ acked: 0, unknown: ['l'], gone: [] });
     expect(lives.size).toBe(0);
     expect(lives.lease('l2', 5, 300, 200)).toStrictEqual([]);
   });
@@ -34,8 +34,8 @@ describe('LeaseBook', () => {
     const lives = book('a', 'b');
     lives.lease('l1', 1, 100, 0);
     expect(lives.lease('l2', 1, 300, 100)).toStrictEqual(['a@0']);
-    expect(lives.ackLease('l1')).toStrictEqual({ acked: 0, unknown: ['l1'] });
-    expect(lives.ackLease('l2')).toStrictEqual({ acked: 1, unknown: [] });
+    expect(lives.ackLease('l1')).toStrictEqual({ acked: 0, unknown: ['l1'], gone: [] });
+    expect(lives.ackLease('l2')).toStrictEqual({ acked: 1, unknown: [], gone: ['a@0'] });
     expect(lives.lease('l3', 9, 400, 200)).toStrictEqual(['b@1']);
   });
 
@@ -44,7 +44,7 @@ describe('LeaseBook', () => {
     lives.lease('l1', 2, 100, 0);
     expect(lives.hasReady(150)).toBe(true);
     expect(lives.lease('l2', 1, 300, 150)).toStrictEqual(['a@0']);
-    expect(lives.ackLease('l1')).toStrictEqual({ acked: 1, unknown: [] });
+    expect(lives.ackLease('l1')).toStrictEqual({ acked: 1, unknown: [], gone: ['b@1'] });
     expect(lives.hasReady(150)).toBe(false);
     expect(lives.get('a@0')).toBe('a@0');
   });
@@ -52,11 +52,11 @@ describe('LeaseBook', () => {
   it('acknowledges all lives of an id, and counts sessions', () => {
     const lives = book('a', 'a', 'b');
     lives.lease('l', 1, 100, 0);
-    expect(lives.ackSessions(['a', 'a', 'x'])).toStrictEqual({ acked: 1, unknown: ['x'] });
-    expect(lives.ackLease('l')).toStrictEqual({ acked: 0, unknown: ['l'] });
+    expect(lives.ackSessions(['a', 'a', 'x'])).toStrictEqual({ acked: 1, unknown: ['x'], gone: ['a@0', 'a@1'] });
+    expect(lives.ackLease('l')).toStrictEqual({ acked: 0, unknown: ['l'], gone: [] });
     const twice = book('a', 'a');
     twice.lease('l', 2, 100, 0);
-    expect(twice.ackLease('l')).toStrictEqual({ acked: 1, unknown: [] });
+    expect(twice.ackLease('l')).toStrictEqual({ acked: 1, unknown: [], gone: ['a@0', 'a@1'] });
   });
 
   it('removes one life and keeps its siblings', () => {
