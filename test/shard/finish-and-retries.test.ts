@@ -70,6 +70,7 @@ class Bench {
     signatures: new TurnSignatures(new Uint8Array(32)),
     modelName: () => 'm',
     contextTokens: () => 1000,
+    promptTokensMax: () => null,
     journal: () => undefined,
   } as unknown as ShardContext;
   readonly store = new SessionStore(settings, this.context.journal, { opened: () => undefined, closed: () => undefined });
