@@ -1,11 +1,11 @@
 // npm run bench:saturate — how much of what the engines can do reaches them through the gateway; see ../README.md.
 //
 //   node bench/load/run-saturate.mjs [--agents 64,256,512,1024,2000] [--replicas 2] [--window 256] [--warm-s 10] [--seconds 20]
-//        [--shards N] [--model DIR|embedded] [--json FILE]
+//        [--repeats 1] [--shards N] [--model DIR|embedded] [--json FILE]
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { markdown, short } from './figures.mjs';
+import { markdown, median, short } from './figures.mjs';
 import { startOurs, startSimEngine } from './gateways.mjs';
 import { machine } from './machine.mjs';
 import { benchModel } from './model.mjs';
@@ -18,6 +18,7 @@ const { values: args } = parseArgs({
     window: { type: 'string', default: '256' },
     'warm-s': { type: 'string', default: '10' },
     seconds: { type: 'string', default: '20' },
+    repeats: { type: 'string', default: '1' },
     shards: { type: 'string' },
     model: { type: 'string' },
     json: { type: 'string' },
@@ -52,24 +53,38 @@ async function run(agents, through) {
 
 const runs = [];
 const rows = [];
+const percent = (share) => `${(share * 100).toFixed(1)} %`;
 for (const agents of args.agents.split(',')) {
-  const [direct, ours] = [await run(agents, 'direct'), await run(agents, 'gateway')];
-  runs.push(direct, ours);
-  for (const it of [direct, ours])
-    if (!it.valid) console.error(`${agents} agents, ${it.through}: INVALID: ${it.failures.slice(0, 3).join('\n  ')}`);
-  if (!direct.valid || !ours.valid) continue;
-  const percent = (share) => `${(share * 100).toFixed(1)} %`;
+  const pairs = [];
+  for (let repeat = 0; repeat < Number(args.repeats); repeat++) {
+    // by turns, so that a slow minute of the machine does not meet the same one each time
+    const order = repeat % 2 === 0 ? ['direct', 'gateway'] : ['gateway', 'direct'];
+    const pair = {};
+    for (const through of order) pair[through] = await run(agents, through);
+    runs.push(...Object.values(pair));
+    for (const it of Object.values(pair))
+      if (!it.valid) console.error(`${agents} agents, ${it.through}: INVALID: ${it.failures.slice(0, 3).join('\n  ')}`);
+    if (Object.values(pair).every((it) => it.valid)) pairs.push(pair);
+  }
+  if (pairs.length === 0) continue;
+  const of = (through, figure) => median(pairs.map((pair) => figure(pair[through])));
+  const both = (figure) => `${percent(of('direct', figure))} / ${percent(of('gateway', figure))}`;
+  const ratio = (figure) => {
+    const ratios = pairs.map(({ direct, gateway }) => figure(gateway) / figure(direct));
+    const spread = ratios.length > 1 ? ` (${percent(Math.min(...ratios))}–${percent(Math.max(...ratios))})` : '';
+    return `${percent(median(ratios))}${spread}`;
+  };
   rows.push([
     agents,
-    short(direct.sampledTokensPerS),
-    short(ours.sampledTokensPerS),
-    percent(ours.sampledTokensPerS / direct.sampledTokensPerS),
-    `${percent(direct.windowUse)} / ${percent(ours.windowUse)}`,
-    `${percent(direct.prefixHitShare)} / ${percent(ours.prefixHitShare)}`,
-    percent(ours.prefixHitShare / direct.prefixHitShare),
-    `${short(ours.p50Ms)} / ${short(ours.p99Ms)}`,
-    `${short(ours.health.p99Ms)} / ${short(ours.health.maxMs)}`,
-    short(ours.rssMb),
+    short(of('direct', (it) => it.sampledTokensPerS)),
+    short(of('gateway', (it) => it.sampledTokensPerS)),
+    ratio((it) => it.sampledTokensPerS),
+    both((it) => it.windowUse),
+    both((it) => it.prefixHitShare),
+    ratio((it) => it.prefixHitShare),
+    `${short(of('gateway', (it) => it.p50Ms))} / ${short(of('gateway', (it) => it.p99Ms))}`,
+    `${short(of('gateway', (it) => it.health.p99Ms))} / ${short(of('gateway', (it) => it.health.maxMs))}`,
+    short(of('gateway', (it) => it.rssMb)),
   ]);
   console.error(`${agents} agents: ${rows.at(-1).slice(1).join(', ')}`);
 }

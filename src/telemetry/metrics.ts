@@ -18,6 +18,8 @@ export type Metrics = { readonly [Name in MetricName]: Handle<Name> } & {
 };
 
 const QUANTILES = [50, 99, 100] as const;
+/** Between two looks at the event loop; each wakes the thread. */
+const LOOK_MS = 50;
 
 /** @param thread `front` or `shard-N`; it labels what each thread measures of itself. */
 export const createMetrics = (thread: string): Metrics => {
@@ -36,12 +38,13 @@ export const createMetrics = (thread: string): Metrics => {
   // The loop above makes one handle of the right kind for each name of the catalogue.
   const handles = Object.fromEntries(Object.entries(METRICS).map(handle)) as unknown as { readonly [Name in MetricName]: Handle<Name> };
 
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: LOOK_MS });
   delay.enable();
   const measureThread = (): void => {
     for (const percent of QUANTILES) {
-      const nanoseconds = percent === 100 ? delay.max : delay.percentile(percent);
-      handles.eventLoopDelaySeconds.set({ thread, quantile: String(percent / 100) }, delay.count === 0 ? 0 : nanoseconds / 1e9);
+      // The time between two looks is what is measured.
+      const lookNs = delay.count === 0 ? 0 : percent === 100 ? delay.max : delay.percentile(percent);
+      handles.eventLoopDelaySeconds.set({ thread, quantile: String(percent / 100) }, Math.max(0, lookNs / 1e9 - LOOK_MS / 1e3));
     }
     delay.reset();
     handles.heapUsedBytes.set({ thread }, process.memoryUsage().heapUsed);
