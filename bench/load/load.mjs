@@ -2,7 +2,7 @@
 // Every answer is checked against the reply that its prompt chose. Prints one JSON object; see README.md.
 //
 //   node bench/load/load.mjs --target URL --model DIR --cell 8k [--agents 16] [--protocol chat|messages] [--stream]
-//        [--sessions N] [--warm-sessions N] [--seconds 5] [--pid ROOT] [--stats URL]
+//        [--sessions N] [--warm-sessions N] [--warm-s 2] [--seconds 5] [--pid ROOT] [--stats URL]
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
@@ -27,6 +27,7 @@ const { values: args } = parseArgs({
     stream: { type: 'boolean', default: false },
     sessions: { type: 'string' },
     'warm-sessions': { type: 'string' },
+    'warm-s': { type: 'string' },
     seconds: { type: 'string', default: '5' },
     pid: { type: 'string' },
     stats: { type: 'string' },
@@ -118,7 +119,8 @@ async function snapshot() {
 }
 
 async function measure() {
-  await lead(Number(args['warm-sessions'] ?? Math.max(1, Math.round(least / 8))), Math.min(2000, Number(args.seconds) * 400));
+  const warmMs = args['warm-s'] ? Number(args['warm-s']) * 1000 : Math.min(2000, Number(args.seconds) * 400);
+  await lead(Number(args['warm-sessions'] ?? Math.max(1, Math.round(least / 8))), warmMs);
   await sleep(SETTLE_MS);
   tally = { turns: 0, promptTokens: 0, latenciesMs: [] };
   const before = await snapshot();

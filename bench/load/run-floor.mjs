@@ -1,7 +1,7 @@
 // npm run bench:floor — the gateway, the bare transport of its design (floor) and the work that nobody can leave out (limit),
 // by turns in one run; see ../README.md.
 //
-//   node bench/load/run-floor.mjs [--cells 1k,8k,32k,100k] [--agents 16] [--repeats 3] [--seconds 5] [--targets floor,limit,ours] [--model DIR|embedded] [--json FILE] [--svg FILE]
+//   node bench/load/run-floor.mjs [--cells 1k,8k,32k,100k] [--agents 16] [--repeats 3] [--warm-s 8] [--seconds 5] [--targets floor,limit,ours] [--model DIR|embedded] [--json FILE] [--svg FILE]
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -23,6 +23,8 @@ const { values: args } = parseArgs({
     cells: { type: 'string', default: Object.keys(CELLS).join() },
     agents: { type: 'string', default: '16' },
     repeats: { type: 'string', default: '3' },
+    // A process that runs for days has compiled its code; the first thousands of turns pay for that.
+    'warm-s': { type: 'string', default: '8' },
     seconds: { type: 'string', default: '5' },
     sessions: { type: 'string' },
     targets: { type: 'string', default: Object.keys(TARGETS).join() },
@@ -54,7 +56,7 @@ async function run(target, cell) {
         '--stats',
         engine.statsUrl,
       ];
-      const more = [...(args.sessions ? ['--sessions', args.sessions] : []), '--seconds', args.seconds];
+      const more = [...(args.sessions ? ['--sessions', args.sessions] : []), '--warm-s', args['warm-s'], '--seconds', args.seconds];
       const load = launch(process.execPath, [fileURLToPath(new URL('./load.mjs', import.meta.url)), ...options, ...more].map(String));
       await load.ended;
       return { target, ...JSON.parse(load.stdout.trim().split('\n').at(-1) || '{"valid":false}') };
