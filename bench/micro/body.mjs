@@ -1,6 +1,6 @@
 // Reading the request of a tool loop whose body grows by about 4 KB a turn up to about 400 KB, in both protocols, with the tools
 // behind the history as Claude Code sends them: anew (`shortcuts: false`) and against the bodies before it.
-// `npm run build && node --expose-gc bench/micro/body.mjs`. DIST names another folder of compiled files.
+// `npm run build && node --expose-gc bench/micro/body.mjs [rounds]`. DIST names another folder of compiled files.
 const dist = new URL(process.env.DIST ?? '../../dist/', import.meta.url);
 const { RequestReaders } = await import(new URL('shard/request-readers.js', dist));
 const { createProtocols } = await import(new URL('protocols/registry.js', dist));
@@ -89,7 +89,7 @@ function play(readers, protocol, bodies, session) {
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const TURNS = 100;
-const ROUNDS = 12;
+const ROUNDS = Number(process.argv[2] ?? 12);
 const ms = (x) => `${x.toFixed(3)} ms`;
 
 function time(protocol, bodies) {
