@@ -3,19 +3,27 @@ import type { FromShard } from './messages.js';
 
 type Answering = FromShard & { readonly kind: 'answer' | 'head' | 'chunk' | 'end' | 'cut' };
 
+interface OpenCall<Seat> {
+  readonly seat: Seat;
+  readonly sessionKey: string;
+  readonly onMessage: (message: FromShard) => void;
+}
+
 /** Agents' calls that shards work on, and who listens to their answers. */
 export class OpenCalls<Seat> {
-  readonly #calls = new Map<number, { readonly seat: Seat; readonly onMessage: (message: FromShard) => void }>();
+  readonly #calls = new Map<number, OpenCall<Seat>>();
   #nextId = 1;
 
-  get size(): number {
-    return this.#calls.size;
+  /** Resolves when no call is open, or after a time. */
+  async answered(waitMs: number): Promise<void> {
+    const untilMs = Date.now() + waitMs;
+    while (this.#calls.size > 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   /** Gives the name of the call in all messages about it. */
-  open(seat: Seat, onMessage: (message: FromShard) => void): number {
+  open(call: OpenCall<Seat>): number {
     const id = this.#nextId++;
-    this.#calls.set(id, { seat, onMessage });
+    this.#calls.set(id, call);
     return id;
   }
 
@@ -31,11 +39,11 @@ export class OpenCalls<Seat> {
   }
 
   /** The shard's life is over. */
-  lose(seat: Seat, error: ErrorValue): void {
+  lose(seat: Seat, errorOf: (sessionKey: string) => ErrorValue): void {
     for (const [id, call] of this.#calls) {
       if (call.seat !== seat) continue;
       this.#calls.delete(id);
-      call.onMessage({ kind: 'lost', id, error });
+      call.onMessage({ kind: 'lost', id, error: errorOf(call.sessionKey) });
     }
   }
 }

@@ -100,7 +100,7 @@ export class ShardPool implements ShardLink {
     if (refused !== null) return refused;
     const seat = this.#seats.at(this.shardOf(call.sessionKey));
     if (!seat.isReady) return seat.refusal;
-    const id = this.#calls.open(seat, onMessage);
+    const id = this.#calls.open({ seat, sessionKey: call.sessionKey, onMessage });
     seat.host.send({ kind: 'agent', id, ...call }, call.body.buffer instanceof ArrayBuffer ? [call.body.buffer] : []);
     return {
       id,
@@ -171,9 +171,8 @@ export class ShardPool implements ShardLink {
   }
 
   async drain(deadlineMs: number): Promise<void> {
-    const untilMs = Date.now() + deadlineMs + REFUSING_MS;
     for (const seat of this.#seats) seat.host.send({ kind: 'drain', deadlineMs });
-    while (this.#calls.size > 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 20));
+    await this.#calls.answered(deadlineMs + REFUSING_MS);
   }
 
   /** Plants a fault; only with `test.faults`. */
@@ -188,11 +187,10 @@ export class ShardPool implements ShardLink {
   #receive(seat: ShardSeat, message: FromShard): void {
     switch (message.kind) {
       case 'ready':
-        seat.loaded(message.model);
-        this.#seats.changed();
+        this.#seats.loaded(seat, message.model);
         return;
       case 'failed':
-        this.#fail(seat, message.error);
+        this.#seats.failed(seat, message.error);
         return;
       case 'spare':
         this.buffers.give(message.buffer);
@@ -236,20 +234,16 @@ export class ShardPool implements ShardLink {
     }
   }
 
-  #fail(seat: ShardSeat, failure: ErrorValue): void {
-    seat.failed(failure);
-    this.#seats.changed();
-  }
-
   /** Everyone who waits for the dead life gets a definite answer, and its sessions never come back empty. */
   #bury(seat: ShardSeat, epoch: number, problem: string, isLast: boolean): void {
     const lost = seat.died(problem);
     for (const outline of lost) this.#fates.lose(outline);
-    this.#calls.lose(seat, LOST);
+    this.#calls.lose(seat, (sessionKey) => this.#fates.refusal(sessionKey) ?? seat.refusal);
     this.#trainerCalls.giveUp(seat, { kind: 'error', error: LOST });
     this.#metricsCalls.giveUp(seat, []);
     this.#orderCalls.giveUp(seat, NO_WORK);
-    if (isLast) this.#fail(seat, { code: 'internal_error', message: neverBorn(seat.index, problem, this.options.settings.shard.heapMb) });
+    if (isLast)
+      this.#seats.failed(seat, { code: 'internal_error', message: neverBorn(seat.index, problem, this.options.settings.shard.heapMb) });
     if (lost.length > 0) this.#finished.tell();
     this.options.onProblem(isLast ? 'a shard cannot start' : 'a shard died and was replaced', {
       shard: seat.index,

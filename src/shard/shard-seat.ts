@@ -3,6 +3,9 @@ import type { ReplicaState, ServedModel } from './messages.js';
 import { type SessionOutline, SessionOutlines } from './session-outlines.js';
 import type { ShardHost } from './shard-host.js';
 
+/** About as long as a shard takes to load its model. */
+const RETRY_AFTER_MS = 1000;
+
 /** What the front's thread knows of one shard: its thread, whether it takes calls, and what it last said. */
 export class ShardSeat {
   readonly host: ShardHost;
@@ -37,7 +40,7 @@ export class ShardSeat {
 
   /** What a call is told that comes while it takes none. */
   get refusal(): ErrorValue {
-    return { code: 'overloaded', message: `The gateway is not ready: ${this.problem}. Try again.` };
+    return { code: 'overloaded', message: `The gateway is not ready: ${this.problem}. Try again.`, retryAfterMs: RETRY_AFTER_MS };
   }
 
   loaded(model: ServedModel): void {

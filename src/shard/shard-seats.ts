@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.js';
+import { type ErrorValue, GatewayError } from '../errors.js';
 import { Listeners } from './listeners.js';
 import type { ReplicaState, ServedModel } from './messages.js';
 import type { SessionOutline } from './session-outlines.js';
@@ -78,8 +78,14 @@ export class ShardSeats {
     }
   }
 
-  /** A shard was loaded, or never will be. */
-  changed(): void {
+  loaded(seat: ShardSeat, model: ServedModel): void {
+    seat.loaded(model);
+    this.#changes.tell();
+  }
+
+  /** It will never be loaded. */
+  failed(seat: ShardSeat, failure: ErrorValue): void {
+    seat.failed(failure);
     this.#changes.tell();
   }
 }

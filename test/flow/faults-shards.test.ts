@@ -123,6 +123,22 @@ describe('threads and processes that end', () => {
     await expect(sessions.get('again')).rejects.toMatchObject({ code: 'session_not_found' });
   });
 
+  test('a call that its shard had not begun may be tried again, and nothing is told as lost', async () => {
+    const flow = await start({ shards: 1 });
+    // The thread ends before it turns to messages of later ticks.
+    flow.gateway.crashShard(0, 'exit');
+    const early = await Promise.all(['/v1/chat/completions', '/v1/messages'].map((path, at) => flow.post(path, `early-${at}`, short)));
+    for (const reply of early)
+      expect([reply.headers.get('x-should-retry'), reply.headers.get('retry-after-ms'), await reply.text()]).toEqual([
+        'true',
+        '1000',
+        expect.stringContaining('not ready'),
+      ]);
+    await flow.gateway.ready(20_000);
+    expect((await flow.gateway.sessions.lease()).sessions).toEqual([]);
+    for (const key of ['early-0', 'early-1']) expect((await flow.post('/v1/chat/completions', key, short)).status).toBe(200);
+  });
+
   test('a create that its shard cannot take yet leaves the lost session told', async () => {
     const flow = await start({ shards: 1 });
     const { sessions } = flow.gateway;
