@@ -6,7 +6,7 @@ const SMALL = ['--model', 'embedded'];
 const BRIEF_LOAD = [...SMALL, '--cells', '1k', '--agents', '2', '--sessions', '2', '--seconds', '0.5'];
 const RUNS = {
   load: ['load/run-load.mjs', ...BRIEF_LOAD, '--protocols', 'chat,messages', '--stream', 'yes'],
-  floor: ['load/run-floor.mjs', ...BRIEF_LOAD, '--repeats', '1'],
+  floor: ['load/run-floor.mjs', ...BRIEF_LOAD, '--repeats', '1', '--warm-s', '0.2'],
   peers: ['load/run-peers.mjs', '--targets', 'ours,floor', '--cells', '1k', '--repeats', '1', '--sessions', '4', '--total', '4'],
   saturate: ['load/run-saturate.mjs', ...SMALL, '--agents', '8', '--warm-s', '1', '--seconds', '2'],
   scale: ['load/run-scale.mjs', ...SMALL, '--seconds', '1', '--cold-tokens', '16000', '--cold-prompts', '1', '--agents', '50'],

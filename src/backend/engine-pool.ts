@@ -30,8 +30,8 @@ export interface EnginePoolOptions {
   readonly clock?: Clock;
 }
 
-/** Bytes of spelled prompts that a pool keeps: the last one of 64 sessions of 100k tokens. */
-const SPELLED_BYTES_MAX = 72 * 1024 * 1024;
+/** Bytes of spelled prompts that a pool keeps: the last ones of 40 sessions of 100k tokens, or of 400 of 10k. */
+const SPELLED_BYTES_MAX = 48 * 1024 * 1024;
 
 /** How long sending waits after a pause for replicas to tell the version of their new weights. */
 const RENEW_MS = 5000;
