@@ -1,7 +1,7 @@
 /**
  * Everything that is said between the front thread and a shard. Bodies and answers are bytes whose buffers are
- * transferred: the sender must not read them afterwards. Messages of one tick travel as one array, in order.
- * Failures are values; no class instance crosses.
+ * transferred: the sender must not read them afterwards. Messages travel in arrays, in order: those of one round of the
+ * event loop together. Failures are values; no class instance crosses.
  */
 import type { ProtocolName } from '../canonical/turn.js';
 import type { ErrorValue } from '../errors.js';
