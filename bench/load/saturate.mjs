@@ -84,10 +84,7 @@ async function idSession(number, agent) {
 }
 
 let next = 0;
-const startMs = Number(args['warm-s']) * 500;
 const all = Array.from({ length: agents }, async (_, agent) => {
-  // Agents that began together would end their turns together, at the same step of the engine.
-  await sleep((agent / agents) * startMs);
   while (running && failures.length < 10) {
     const number = next++;
     await (args.target ? chatSession(number) : idSession(number, agent)).catch((error) => running && failures.push(error.message));
