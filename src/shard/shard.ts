@@ -21,7 +21,7 @@ import type { ShardStart } from './shard-start.js';
 
 const SWEEP_MS = 1000;
 /** A call with more new bytes is read, rendered and encoded in turns of the event loop of their own. */
-const LONG_BODY_BYTES = 65_536;
+const LONG_BODY_BYTES = 16_384;
 
 /**
  * What one worker thread is: its sessions, its copy of the model, its connections to the engine. State changes are synchronous;
