@@ -1,6 +1,7 @@
 // Loaded before the gateway by `--import`: its worker threads write down every turn of their event loop that took long, as
 // `[when it ended, milliseconds since 1970; how long it took; how much CPU time it used]`, one JSON array a line, to $LOOP_WATCH_FILE.
-// Wall time is what others wait on this machine, CPU time what they would wait on a quiet one.
+// CPU time leaves out what other programs of the machine took, to about 4 ms. It is no delay of a session: a call passes the loop several
+// times, and may meet a long turn at each.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

@@ -71,8 +71,8 @@ export async function coldPart({ model, coldTokens, coldPrompts: count }) {
         short(percentile(tookMs, 0.5)),
         shownLatencies(usual).slice(1).join(' / '),
         shownLatencies(beside).slice(1).join(' / '),
-        short(longest[0]),
-        `${short(percentile(later, 0.5))} / ${short(later.at(-1))}`,
+        shownTurn(longest[0]),
+        `${shownTurn(later.length === 0 ? undefined : percentile(later, 0.5))} / ${shownTurn(later.at(-1))}`,
       ]);
       runs.push({ messages, atOnce, promptTokens, tookMs, usual, beside, longest });
     } finally {
@@ -96,6 +96,9 @@ export async function coldPart({ model, coldTokens, coldPrompts: count }) {
     failures,
   };
 }
+
+/** Shorter turns are not noted. */
+const shownTurn = (cpuMs) => (cpuMs === undefined ? '–' : cpuMs === 0 ? 'none over 8 ms' : short(cpuMs));
 
 /** CPU time of the longest turn of the shard's event loop that ended in the span, or soon after it. */
 function longestTurn(turns, [from, to]) {
