@@ -84,7 +84,7 @@ const shownIds = ({ fault, outputIds, finish }: LedgerEntry): Int32Array =>
   fault === 'missing_eos' && finish.reason === 'stop' ? outputIds.subarray(0, -1) : outputIds;
 
 /** How many ids the answer showed; `null` where the fault left no answer that could be read. */
-function toldTokens({ fault, outputIds, finish }: LedgerEntry): number | null {
+function toldTokens({ route, fault, outputIds, finish }: LedgerEntry): number | null {
   if (fault === null || !isFaultKind(fault)) return outputIds.length;
   const destroyers: readonly FaultKind[] = [
     'reset_mid',
@@ -95,6 +95,8 @@ function toldTokens({ fault, outputIds, finish }: LedgerEntry): number | null {
     'empty_body',
     'finish_error',
   ];
+  // SGLang's logprobs name their ids, so that an answer without a list of ids still shows them.
+  if (fault === 'no_ids' && route === '/generate') return outputIds.length;
   if (destroyers.includes(fault) || fault === 'no_ids' || fault === 'no_output') return null;
   if (fault === 'extra_eos' && finish.reason === 'stop') return outputIds.length + 1;
   if (fault === 'missing_eos' && finish.reason === 'stop') return outputIds.length - 1;

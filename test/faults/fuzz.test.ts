@@ -111,6 +111,13 @@ describe.each(SEEDS)('seed %i', (seed) => {
     const neighbour = async (turn: number): Promise<Response> =>
       flow.post('/v1/chat/completions', 'neighbour', { model: 'm', messages: [{ role: 'user', content: `turn ${turn}` }] });
     for (let turn = 0; turn < 3; turn++) expect((await neighbour(turn)).status).toBe(200);
+    // The end of a call is noted a moment after its answer has been read.
+    let noted: unknown = null;
+    await until(async () => {
+      const before = noted;
+      noted = (await flow.gateway.sessions.get('neighbour')).last_used_at;
+      return before === noted;
+    }, 'the last call is noted');
     const ledger = [...flow.sim.ledger()];
     const [state, tree] = [await flow.gateway.sessions.get('neighbour'), await flow.gateway.sessions.tree('neighbour')];
     const random = randomBy(seed);
