@@ -7,7 +7,7 @@ import { randomPolicy } from '../../src/sim/policy.js';
 import { type Flow, startFlow, startSim, until } from '../support/flow.js';
 import { type AgentEnd, type AgentPlan, runAgent } from './agent.js';
 import { balance } from './books.js';
-import { countEnds, expectQuiet, type FleetPlan, runFleet } from './fleet.js';
+import { countEnds, expectQuiet, type FleetPlan, gauge, runFleet } from './fleet.js';
 import { ENGINES, HASTY, randomBy, report, SEEDS, SESSIONS, TURNS } from './options.js';
 import { closeSockets, sdkCall } from './sdk-call.js';
 import { fateOf, type TokenFate, tokenTable, totalOf, unexplained } from './token-table.js';
@@ -184,7 +184,12 @@ describe.each(SEEDS.flatMap((seed) => ENGINES.map((engine) => ({ seed, engine })
     expect(totalOf(discarded)).toBe(books.discarded);
     const killed = `the trainer’s connection, ${clumsy.killed} times (${engine}, seed ${seed}); ${clumsy.again} sessions came again`;
     note(fateOf(killed, books, { discarded, unheard: 0, agents: told(ends) }));
-    await until(async () => (await flow.gateway.sessions.lease()).sessions.length === 0, 'all is acknowledged');
+    await until(async () => {
+      const { lease_id } = await flow.gateway.sessions.lease({ max: 1000 });
+      if (lease_id !== null) await flow.gateway.sessions.ack({ leaseId: lease_id });
+      return (await gauge(flow, 'sessions')) === 0;
+    }, 'all is acknowledged');
+    await expectQuiet(flow);
   });
 });
 

@@ -5,7 +5,7 @@ import type { FinishedSession } from '../../src/trainer/trace-encoding.js';
 import { type Flow, startFlow, until } from '../support/flow.js';
 import { type AgentEnd, runAgent } from './agent.js';
 import { balance } from './books.js';
-import { expectQuiet } from './fleet.js';
+import { expectQuiet, gauge } from './fleet.js';
 import { HASTY, randomBy, report, SEEDS, SESSIONS, TURNS } from './options.js';
 import { closeSockets } from './sdk-call.js';
 import { ClumsyTrainer } from './trainer-connection.js';
@@ -104,13 +104,12 @@ describe.each(SEEDS)('seed %i', (seed) => {
     const again = trainers.reduce((sum, trainer) => sum + trainer.again, 0);
     report({ trainers: TRAINERS, seed, sessions: AGENTS, endings: counts, again, ...books, unused: books.unused.length });
     expect(books.discarded).toBe(0);
-    // Whatever a trainer could not acknowledge comes once more.
+    // Whatever a trainer could not acknowledge comes once more, when its lease has run out.
     await until(async () => {
-      const { lease_id, sessions: left } = await sessions.lease({ max: 1000 });
+      const { lease_id } = await sessions.lease({ max: 1000 });
       if (lease_id !== null) await sessions.ack({ leaseId: lease_id });
-      return left.length === 0;
-    }, 'nothing is left');
-    await until(async () => (await sessions.lease()).lease_id === null, 'nothing comes again');
+      return (await gauge(flow, 'sessions')) === 0;
+    }, 'all is acknowledged');
     await expectQuiet(flow);
   });
 });
