@@ -47,6 +47,7 @@ export function chart({ title, x, y, series }) {
     return `<g fill="${colour}" stroke="${colour}"><path d="${path}" fill="none" stroke-width="2"/>${dots}<path d="M${WIDTH - PLOT.right + 14} ${legend}h18" stroke-width="2"/></g><text x="${WIDTH - PLOT.right + 38}" y="${legend + 4}">${escaped(name)}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="system-ui, sans-serif" font-size="11" fill="#57606a">
+<title>${escaped(title)}</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
 <text x="${PLOT.left}" y="22" font-size="15" fill="#1f2328">${escaped(title)}</text>
 <g stroke="#d0d7de" stroke-width="0.6">${grid.map((it) => it.replace('<text', '<text stroke="none"')).join('\n')}</g>
