@@ -12,6 +12,9 @@ function handles(): Record<string, number> {
   return counts;
 }
 
+const waitingTurns = async (url: string): Promise<unknown> =>
+  ((await (await fetch(`${url}/engines`)).json()) as { waiting_turns: unknown }).waiting_turns;
+
 afterAll(closeSockets);
 
 test.each(SEEDS)('nothing that was opened stays open, after faults, pauses and a crash (seed %i)', async (seed) => {
@@ -31,6 +34,8 @@ test.each(SEEDS)('nothing that was opened stays open, after faults, pauses and a
     await runFleet(flow, [flow.sim], { name: 'handles', seed, sessions: 12, turns: 2, leaves: 0.2, leaveMs: 20 });
     await fetch(`${flow.url}/engines/pause`, { method: 'POST', body: '{"mode":"abort"}' });
     const waiting = flow.post('/v1/chat/completions', 'waits', { model: 'm', messages: [{ role: 'user', content: 'x' }] });
+    // One that its shard had not begun would be told to try again.
+    await until(async () => (await waitingTurns(flow.url)) === 1, 'the turn waits in its shard');
     flow.gateway.crashShard(0, 'throw');
     await until(() => !flow.gateway.readiness.ready, 'a shard is gone');
     flow.gateway.crashShard(1, 'exit');
