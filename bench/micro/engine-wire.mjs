@@ -114,14 +114,14 @@ const prompt = promptOf(100_000);
 const fresh = () => {
   const spelled = new SpelledIds();
   spelled.become(prompt);
-  return spelled.json();
+  return spelled.body('');
 };
 const grown = new SpelledIds();
 const regrown = () => {
   grown.become(prompt.subarray(0, 96_000));
-  grown.json();
+  grown.body('');
   grown.become(prompt);
-  return grown.json();
+  return grown.body('');
 };
 group('100k prompt ids', () => {
   summary(() => {

@@ -66,12 +66,6 @@ export class Columns {
   logprobs = new Float32Array(256);
   length = 0;
 
-  /** For another list; views of the one before are void. */
-  emptied(): this {
-    this.length = 0;
-    return this;
-  }
-
   /** Makes room for one more row. */
   grow(): void {
     if (this.length < this.ids.length) return;
@@ -90,6 +84,16 @@ export class Columns {
   get allLogprobs(): Float32Array {
     return this.logprobs.subarray(0, this.length);
   }
+}
+
+const FIRST = new Columns();
+const SECOND = new Columns();
+
+/** Empty columns for two lists of an answer, in memory that is used again: what is read into them is copied before the next answer is read. */
+export function spareColumns(): readonly [Columns, Columns] {
+  FIRST.length = 0;
+  SECOND.length = 0;
+  return [FIRST, SECOND];
 }
 
 /** A list of natural numbers, into the ids. */

@@ -1,6 +1,6 @@
 import { type AnswerDraft, alternatives, checkedAnswer, lie, type TokenLists } from './answer-checks.js';
 import { answerBody, arrayMember, member, numberMember, stringMember } from './answer-json.js';
-import { bodyWithoutLists, Columns, naturals, tuples } from './answer-lists.js';
+import { bodyWithoutLists, naturals, spareColumns, tuples } from './answer-lists.js';
 import type { Engine, EngineHttpRequest, EngineHttpResponse, EngineLoad, EngineProbe, GenerateOutcome, GenerateRequest } from './engine.js';
 import { embeddedFailure, httpFailure } from './engine-errors.js';
 import { samplingCall } from './request-body.js';
@@ -124,15 +124,10 @@ function listsOf(value: unknown, request: GenerateRequest): TokenLists {
   };
 }
 
-/** What an answer's lists are read into, and copied from before the next answer is read. */
-const LISTED = new Columns();
-const PAIRS = new Columns();
-
 /** The draft of a usual answer, without an array per token; valid until the next one. `null` = read it in the general way. */
 function quickDraft(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
   if (request.topLogprobs > 0) return null;
-  const listed = LISTED.emptied();
-  const pairs = PAIRS.emptied();
+  const [listed, pairs] = spareColumns();
   const body = bodyWithoutLists(response, { output_ids: naturals(listed), output_token_logprobs: tuples(pairs) });
   const finish = stringMember(member(member(body, 'meta_info'), 'finish_reason'), 'type');
   if (member(body, 'error') !== undefined || finish === null || finish === 'abort') return null;

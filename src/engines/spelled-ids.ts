@@ -48,18 +48,12 @@ export class SpelledIds {
       larger.set(this.#ids.subarray(0, common));
       this.#ids = larger;
     }
-    this.#ids.set(common === 0 ? ids : ids.subarray(common), common);
+    this.#ids.set(ids.subarray(common), common);
     this.#count = ids.length;
     return common;
   }
 
-  /** The JSON array that spells the ids, without spaces. */
-  json(): Uint8Array {
-    const end = this.#spell();
-    return new Uint8Array(this.#view.buffer, this.#start, end - this.#start);
-  }
-
-  /** `head`, the JSON array of the ids, and a closing brace. */
+  /** `head`, the ids as a JSON array without spaces, and a closing brace. */
   body(head: string): Buffer<ArrayBuffer> {
     const headBytes = Buffer.byteLength(head);
     if (headBytes > this.#start) this.#lay(headBytes, 0);

@@ -2,7 +2,7 @@
 import type { TokenLogprob } from '../canonical/turn.js';
 import { type AnswerDraft, alternatives, type TokenLists } from './answer-checks.js';
 import { arrayMember, member } from './answer-json.js';
-import { bodyWithoutLists, Columns, floats, naturals } from './answer-lists.js';
+import { bodyWithoutLists, floats, naturals, spareColumns } from './answer-lists.js';
 import type { EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateRequest } from './engine.js';
 import { samplingCall } from './request-body.js';
 import { draftOfAnswer, idOfText, isAnswer } from './vllm-answer.js';
@@ -46,17 +46,12 @@ function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
   };
 }
 
-/** What an answer's lists are read into, and copied from before the next answer is read. */
-const IDS = new Columns();
-const LOGPROBS = new Columns();
-
 /**
  * The draft of an answer whose numbers are read from the bytes; the echo of the prompt, which can be much longer than the
  * answer, is not read at all. `null` = read it in the general way.
  */
 export function quickDraftOfCompletions(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
-  const ids = IDS.emptied();
-  const logprobs = LOGPROBS.emptied();
+  const [ids, logprobs] = spareColumns();
   const body = bodyWithoutLists(response, { token_ids: naturals(ids), token_logprobs: floats(logprobs) }, [
     'prompt_token_ids',
     'text_offset',

@@ -2,7 +2,7 @@
 import type { TokenLogprob } from '../canonical/turn.js';
 import { type AnswerDraft, alternatives, type TokenLists } from './answer-checks.js';
 import { arrayMember, member, numberMember, stringMember } from './answer-json.js';
-import { bodyWithoutLists, Columns, entries, naturals } from './answer-lists.js';
+import { bodyWithoutLists, entries, naturals, spareColumns } from './answer-lists.js';
 import type { EngineHttpRequest, EngineHttpResponse, EngineProbe, GenerateRequest } from './engine.js';
 import { samplingCall } from './request-body.js';
 import { draftOfAnswer, idOfText, isAnswer } from './vllm-answer.js';
@@ -49,14 +49,9 @@ function listsOf(choice: unknown, request: GenerateRequest): TokenLists {
   };
 }
 
-/** What an answer's lists are read into, and copied from before the next answer is read. */
-const LISTED = new Columns();
-const CONTENT = new Columns();
-
 /** The draft of an answer in the spelling of 0.32, without an object per token; valid until the next one. `null` = read it in the general way. */
 export function quickDraftOfGenerate(response: EngineHttpResponse, request: GenerateRequest): AnswerDraft | null {
-  const listed = LISTED.emptied();
-  const content = CONTENT.emptied();
+  const [listed, content] = spareColumns();
   const body = bodyWithoutLists(response, { token_ids: naturals(listed), content: entries(content) });
   if (!isAnswer(body)) return null;
   const choice = arrayMember(body, 'choices')?.[0];

@@ -1,3 +1,4 @@
+import { Cancel, type CancelSignal } from '../backend/cancel.js';
 import type { Settings } from '../config.js';
 import type { ErrorValue } from '../errors.js';
 import { errorHeaders, requestIdHeaders } from '../protocols/error-reply.js';
@@ -18,8 +19,7 @@ const WHITESPACE = ' \n';
  * a client has waited long. Knows at every moment whether the client is still there.
  */
 export class CallAnswer {
-  #isGone = false;
-  readonly #goneListeners: (() => void)[] = [];
+  readonly #gone = new Cancel();
   #head = false;
   #isStream = false;
   #done = false;
@@ -35,14 +35,9 @@ export class CallAnswer {
     private readonly send: (message: FromShard, transfer: ArrayBuffer | null) => void,
   ) {}
 
-  /** The client left, or was given up. */
-  get isGone(): boolean {
-    return this.#isGone;
-  }
-
-  /** The listener is called once, when the client leaves. */
-  onGone(listener: () => void): void {
-    this.#goneListeners.push(listener);
+  /** Aborted when the client leaves, or is given up. */
+  get gone(): CancelSignal {
+    return this.#gone;
   }
 
   /**
@@ -69,7 +64,7 @@ export class CallAnswer {
     this.#stop();
     this.#done = true;
     this.#over(false);
-    this.#leave();
+    this.#gone.abort();
   }
 
   /** The front says that the last byte is written. */
@@ -127,18 +122,13 @@ export class CallAnswer {
     if (this.#done) return;
     this.fail(error);
     this.#over(false);
-    this.#leave();
+    this.#gone.abort();
   }
 
   #over(delivered: boolean): void {
     if (this.#delivered !== null) return;
     this.#delivered = delivered;
     for (const tell of this.#overListeners.splice(0)) tell(delivered);
-  }
-
-  #leave(): void {
-    this.#isGone = true;
-    for (const listener of this.#goneListeners.splice(0)) listener();
   }
 
   #sendHead(headers: Headers, first: string): void {

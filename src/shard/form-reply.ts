@@ -7,7 +7,7 @@ import type { PendingTurn } from '../trajectory/pending-turn.js';
 import type { SampledTurn } from '../trajectory/turn.js';
 import type { Session } from './session.js';
 import type { ShardContext } from './shard-context.js';
-import { createdAtSeconds, type TurnCall, wireId } from './turn-call.js';
+import { openingOf, type TurnCall } from './turn-call.js';
 
 /** What the pool says of a call beside its result. */
 export interface EngineTimes {
@@ -59,6 +59,7 @@ export function formReply(
   // Models without an end token of their own stop at a string that no client asked for.
   const stopString = read.stop.stopString !== null && request.stopStrings.includes(read.stop.stopString) ? read.stop.stopString : null;
   const reason = finishReasonOf(read.stop, shown.toolCalls.length);
+  const opening = openingOf(turn, pending);
   const finishReason = reason === 'stop_sequence' && stopString === null ? 'stop' : reason;
   return {
     sampled: {
@@ -82,10 +83,10 @@ export function formReply(
       flags: result.flags,
     },
     reply: {
-      turnId: wireId(turn, pending),
-      createdAtSeconds: createdAtSeconds(turn),
-      promptTokens: pending.promptLength,
-      promptIds: () => pending.promptIds(),
+      turnId: opening.turnId,
+      createdAtSeconds: opening.createdAtSeconds,
+      promptTokens: opening.promptTokens,
+      promptIds: opening.promptIds,
       outputIds,
       logprobs,
       topLogprobs,

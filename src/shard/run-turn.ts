@@ -29,7 +29,7 @@ export async function runTurn(turn: TurnCall, digest: string): Promise<void> {
   const prepared = await preparePrompt(session, request, context, 'take');
   refuseIfOver(session, context);
   const { limitTokens, roomTokens } = turnRoom(session, prepared.promptTokens, context);
-  if (answer.isGone) return;
+  if (answer.gone.aborted) return;
   if (roomTokens < 1) return answerOverflow(turn, prepared, limitTokens, null);
   const sampling = turnSampling(session, request, roomTokens, context);
   const pending = session.tree.begin({
@@ -74,7 +74,7 @@ async function sampleAndAnswer(turn: TurnCall, prepared: PreparedPrompt, pending
     context.metrics.turnWaitSeconds.observe({ stage: 'queue' }, outcome.queueMs / 1000);
     context.metrics.turnWaitSeconds.observe({ stage: 'engine' }, outcome.engineMs / 1000);
     if (!outcome.ok) {
-      const reason = answer.isGone ? 'client_gone' : 'engine_failed';
+      const reason = answer.gone.aborted ? 'client_gone' : 'engine_failed';
       const tokens = outcome.failure.sampledTokens ?? 0;
       context.metrics.tokensTotal.inc({ kind: 'sampled' }, tokens);
       discardTurn(turn, pending, reason, tokens);
@@ -130,8 +130,8 @@ export function holdTurn(pending: PendingTurn, answer: CallAnswer, onAbandoned: 
   const onGone = (): void => {
     if (pending.release() === 'abandoned') onAbandoned();
   };
-  if (answer.isGone) onGone();
-  else answer.onGone(onGone);
+  if (answer.gone.aborted) onGone();
+  else answer.gone.addEventListener('abort', onGone, { once: true });
 }
 
 /**

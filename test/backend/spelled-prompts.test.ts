@@ -5,7 +5,7 @@ import { SpelledIds } from '../../src/engines/spelled-ids.js';
 function spelled(length: number): SpelledIds {
   const ids = new SpelledIds();
   ids.become(new Int32Array(length).fill(7));
-  ids.json();
+  ids.body('');
   return ids;
 }
 

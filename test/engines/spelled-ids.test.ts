@@ -5,7 +5,7 @@ import { commonLength, SpelledIds } from '../../src/engines/spelled-ids.js';
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 const spelled = (ids: Int32Array, by = new SpelledIds()): string => {
   by.become(ids);
-  return text(by.json());
+  return text(by.body('')).slice(0, -1);
 };
 
 describe('SpelledIds', () => {
@@ -62,7 +62,7 @@ describe('SpelledIds', () => {
           expect([...it.ids]).toEqual(wanted);
           if (keep % 3 === 0) continue;
           expect(Buffer.from(it.body(head)).toString('utf8')).toBe(`${head}${JSON.stringify(wanted)}}`);
-          expect(text(it.json())).toBe(JSON.stringify(wanted));
+          expect(spelled(given, it)).toBe(JSON.stringify(wanted));
         }
       }),
     );
