@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { TurnRequest } from '../../src/canonical/turn.js';
 import { resolveSettings } from '../../src/config-load.js';
 import { createProtocols } from '../../src/protocols/registry.js';
 import { loadModel } from '../../src/rendering/model.js';
@@ -9,34 +8,19 @@ import { retriedTurn, retryTurn } from '../../src/shard/retry-turn.js';
 import { runTurn } from '../../src/shard/run-turn.js';
 import type { Session } from '../../src/shard/session.js';
 import { SessionStore } from '../../src/shard/session-store.js';
-import type { ShardContext } from '../../src/shard/shard-context.js';
 import { decodeSession } from '../../src/shard/trace-msgpack.js';
 import { TrainerDesk } from '../../src/shard/trainer-desk.js';
-import { TurnSignatures } from '../../src/shard/turn-signature.js';
 import { SIM_MODEL_DIR } from '../../src/sim/model-dir.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import type { FinishedSession } from '../../src/trainer/trace-encoding.js';
 import { until } from '../support/flow.js';
+import { generateResult, shardContext, turnRequest } from '../support/hand-made-turn.js';
 
 const settings = { ...resolveSettings({}), model: SIM_MODEL_DIR };
 const model = loadModel(settings);
 const protocol = createProtocols(settings.wire)['openai-chat'];
-const request: TurnRequest = {
-  protocol: 'openai-chat',
-  model: 'm',
-  messages: [{ role: 'user', content: 'hello' }],
-  tools: [],
-  toolChoice: 'auto',
-  parallelToolCalls: true,
-  templateKwargs: new Map(),
-  sampling: {},
-  stopStrings: [],
-  stream: false,
-  includeUsage: false,
-  returnTokenIds: false,
-  topLogprobs: null,
-};
+const request = turnRequest();
 const DIGEST = 'the same body';
 const [END] = model.directory.eosTokenIds;
 const SAMPLE = [65, 66, END!];
@@ -53,12 +37,11 @@ interface Call {
 class Bench {
   readonly #answers: ((aborted: boolean) => void)[] = [];
   readonly #metrics = createMetrics('test');
-  readonly context = {
+  readonly context = shardContext({
     settings,
     metrics: this.#metrics,
     log: createLog('silent', 'test'),
     model,
-    engineName: 'by hand',
     engine: {
       generate: ({ signal }: { readonly signal: AbortSignal }) =>
         new Promise((resolve) => {
@@ -67,12 +50,7 @@ class Bench {
           this.#answers.push(done);
         }),
     },
-    signatures: new TurnSignatures(new Uint8Array(32)),
-    modelName: () => 'm',
-    contextTokens: () => 1000,
-    promptTokensMax: () => null,
-    journal: () => undefined,
-  } as unknown as ShardContext;
+  });
   readonly store = new SessionStore(settings, this.context.journal, { opened: () => undefined, closed: () => undefined });
   readonly desk = new TrainerDesk({ store: this.store, context: this.context });
   readonly session = this.store.enter('s', Date.now()) as Session;
@@ -103,6 +81,18 @@ class Bench {
     await answered(call);
   }
 
+  /** The reply of a turn is there and its first call over; a marked retry has been answered with it and has not taken it. */
+  async replaying(first: 'left' | 'served'): Promise<Call> {
+    const call = this.call('first');
+    await this.sampled(call);
+    if (first === 'left') call.answer.clientGone();
+    else call.answer.clientServed();
+    await call.over;
+    const retry = this.call('retry');
+    await answered(retry);
+    return retry;
+  }
+
   async finish(waitMs: number): Promise<FinishedSession> {
     const finish = { metadata: '{}', waitMs, include: [], ack: false, encoding: 'msgpack' } as const;
     const answer = await this.desk.answer({ kind: 'finish', sessionId: 's', finish });
@@ -115,18 +105,8 @@ const answered = (call: Call): Promise<void> => until(() => call.sent.length > 0
 
 function outcome(aborted: boolean): object {
   const outputIds = Int32Array.from(aborted ? [65] : SAMPLE);
-  const result = {
-    outputIds,
-    logprobs: new Float32Array(outputIds.length).fill(-1),
-    topLogprobs: [],
-    unknownLogprobs: 0,
-    logprobBasis: 'raw',
-    finish: aborted ? { kind: 'abort' } : { kind: 'stop', matched: END },
-    weightVersions: [],
-    cachedTokens: 0,
-    requestId: 'r',
-    flags: [],
-  };
+  const finish = aborted ? ({ kind: 'abort' } as const) : ({ kind: 'stop', matched: END! } as const);
+  const result = generateResult(outputIds, new Float32Array(outputIds.length).fill(-1), { finish });
   return { ok: true, result, replica: 'http://e', queueMs: 0, engineMs: 0, attempts: 1, firstTokenMs: null };
 }
 
@@ -159,12 +139,7 @@ describe('a finish while a marked retry is answered', () => {
 
   test('waits for the replay of a turn that was kept aside, even where it may not wait for sampling', async () => {
     const bench = new Bench();
-    const first = bench.call('first');
-    await bench.sampled(first);
-    first.answer.clientGone();
-    await first.over;
-    const retry = bench.call('retry');
-    await answered(retry);
+    const retry = await bench.replaying('left');
     const finished = bench.finish(0);
     await settle();
     retry.answer.clientServed();
@@ -173,13 +148,8 @@ describe('a finish while a marked retry is answered', () => {
 
   test('gives up a replay whose client does not take it, and counts its tokens', async () => {
     const bench = new Bench();
-    const first = bench.call('first');
-    await bench.sampled(first);
-    first.answer.clientGone();
-    await first.over;
-    const retry = bench.call('retry');
+    const retry = await bench.replaying('left');
     calls.push(retry);
-    await answered(retry);
     const { traces, summary } = await bench.finish(0);
     expect(traces).toEqual([]);
     expect(summary).toMatchObject({ aborted_turns: 1, capture_error: null, tokens: { sampled: 3, discarded: { session_closed: 3 } } });
@@ -190,13 +160,8 @@ describe('a finish while a marked retry is answered', () => {
 
   test('waits for no replay of a turn that is recorded', async () => {
     const bench = new Bench();
-    const first = bench.call('first');
-    await bench.sampled(first);
-    first.answer.clientServed();
-    await first.over;
-    const retry = bench.call('retry');
+    const retry = await bench.replaying('served');
     calls.push(retry);
-    await answered(retry);
     // The retry is never taken: a finish that waited for it would not come within the test's time.
     expect(trainedTokens(await bench.finish(3_600_000))).toEqual(SAMPLE);
   });
@@ -214,12 +179,7 @@ describe('a finish while a marked retry is answered', () => {
 
   test('expires no session while a retry of it is answered', async () => {
     const bench = new Bench();
-    const first = bench.call('first');
-    await bench.sampled(first);
-    first.answer.clientGone();
-    await first.over;
-    const retry = bench.call('retry');
-    await answered(retry);
+    const retry = await bench.replaying('left');
     const expired = bench.desk.expire(bench.session);
     await settle();
     retry.answer.clientServed();

@@ -11,40 +11,12 @@ import { runTurn } from '../../src/shard/run-turn.js';
 import { implicitSession, Session } from '../../src/shard/session.js';
 import type { ShardContext } from '../../src/shard/shard-context.js';
 import type { TurnCall } from '../../src/shard/turn-call.js';
-import { TurnSignatures } from '../../src/shard/turn-signature.js';
 import { SIM_MODEL_DIR } from '../../src/sim/model-dir.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
+import { generateResult, shardContext, turnRequest } from '../support/hand-made-turn.js';
 
 const base = { ...resolveSettings({}), model: SIM_MODEL_DIR };
 const model = loadModel(base);
-const request: TurnRequest = {
-  protocol: 'openai-chat',
-  model: 'm',
-  messages: [{ role: 'user', content: 'hello' }],
-  tools: [],
-  toolChoice: 'auto',
-  parallelToolCalls: true,
-  templateKwargs: new Map(),
-  sampling: {},
-  stopStrings: [],
-  stream: false,
-  includeUsage: false,
-  returnTokenIds: false,
-  topLogprobs: null,
-};
-const SAMPLED = {
-  outputIds: Int32Array.of(70, 71, 72),
-  logprobs: Float32Array.of(-1, -2, -3),
-  unknownLogprobs: 0,
-  topLogprobs: null,
-  finish: { kind: 'length' },
-  cachedTokens: null,
-  promptTokens: null,
-  weightVersions: [],
-  engineRequestId: null,
-  logprobBasis: 'raw',
-  flags: [],
-};
 const outcomeOf = (result: object): object => ({
   ...result,
   replica: 'http://e',
@@ -53,7 +25,7 @@ const outcomeOf = (result: object): object => ({
   attempts: 1,
   firstTokenMs: null,
 });
-const sampled = outcomeOf({ ok: true, result: SAMPLED });
+const sampled = outcomeOf({ ok: true, result: generateResult(Int32Array.of(70, 71, 72), Float32Array.of(-1, -2, -3)) });
 
 /** A session before an engine whose outcomes the test gives. */
 class Desk {
@@ -65,24 +37,19 @@ class Desk {
     this.#settings = { ...resolveSettings(settings), model: SIM_MODEL_DIR };
     const metrics = createMetrics('test');
     metrics.stop();
-    this.#context = {
+    this.#context = shardContext({
       settings: this.#settings,
       metrics,
       model,
-      engineName: 'by hand',
       engine: { generate },
-      signatures: new TurnSignatures(new Uint8Array(32)),
-      modelName: () => 'm',
-      contextTokens: () => 1000,
       promptTokensMax: () => promptTokensMax,
-      journal: () => undefined,
-    } as unknown as ShardContext;
+    });
     this.session = new Session(implicitSession('s'), this.#settings, Date.now(), true);
   }
 
   call(changes: Partial<TurnRequest> = {}): { readonly turn: TurnCall; readonly answer: CallAnswer; readonly sent: FromShard[] } {
     const sent: FromShard[] = [];
-    const asked = { ...request, ...changes };
+    const asked = turnRequest(changes);
     const protocol = createProtocols(this.#settings.wire)[asked.protocol];
     const answer = new CallAnswer(1, 'req_1', protocol, this.#settings.heartbeat, (message) => void sent.push(message));
     return { turn: { request: asked, session: this.session, protocol, answer, context: this.#context, receivedAtMs: 0 }, answer, sent };
@@ -93,13 +60,7 @@ const textOf = (sent: readonly FromShard[]): string =>
   sent.map((message) => ('body' in message ? Buffer.from(message.body as Uint8Array).toString() : message.kind)).join('');
 
 test('a fault of the gateway after a sample discards its tokens under a name of its own', async () => {
-  const result = {
-    outputIds: Int32Array.of(1, 2, 3),
-    logprobs: Float32Array.of(-1),
-    finish: { kind: 'length' },
-    weightVersions: [],
-    flags: [],
-  };
+  const result = generateResult(Int32Array.of(1, 2, 3), Float32Array.of(-1));
   const desk = new Desk(async () => outcomeOf({ ok: true, result }));
   const { session } = desk;
   const { turn, answer, sent } = desk.call();

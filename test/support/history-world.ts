@@ -3,22 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseJson } from '../../src/canonical/json-parse.js';
 import type { AssistantMessage, Message, ToolDefinition } from '../../src/canonical/message.js';
-import type { ProtocolName, TurnRequest } from '../../src/canonical/turn.js';
+import type { ProtocolName } from '../../src/canonical/turn.js';
 import { resolveSettings } from '../../src/config-load.js';
-import type { GenerateResult } from '../../src/engines/engine.js';
 import { type LoadedModel, loadModel } from '../../src/rendering/model.js';
 import { preparePrompt } from '../../src/shard/begin-turn.js';
 import { formReply } from '../../src/shard/form-reply.js';
 import { implicitSession, Session } from '../../src/shard/session.js';
 import type { ShardContext } from '../../src/shard/shard-context.js';
 import type { TurnCall } from '../../src/shard/turn-call.js';
-import { TurnSignatures } from '../../src/shard/turn-signature.js';
 import { SIM_MODEL_DIR } from '../../src/sim/model-dir.js';
 import { type Reply, replyIds } from '../../src/sim/reply.js';
 import { SimVocabulary } from '../../src/sim/vocabulary.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import type { HistoryPolicy } from '../../src/trainer/calls.js';
 import type { PendingTurn } from '../../src/trajectory/pending-turn.js';
+import { generateResult, shardContext, turnRequest } from './hand-made-turn.js';
 import { SAMPLING } from './sampling.js';
 
 export interface SeenTurn {
@@ -71,36 +70,12 @@ export class HistoryWorld {
   ) {
     const settings = resolveSettings({ history: policy });
     this.session = new Session({ ...implicitSession('world'), history: policy }, settings, 1_750_000_000_000, true);
-    this.#context = {
-      settings,
-      model,
-      metrics,
-      engineName: 'by hand',
-      signatures: new TurnSignatures(new Uint8Array(32)),
-      modelName: () => 'm',
-      contextTokens: () => 1_000_000,
-      promptTokensMax: () => null,
-      journal: () => undefined,
-    } as unknown as ShardContext;
+    this.#context = shardContext({ settings, model, metrics, contextTokens: () => 1_000_000 });
   }
 
   /** Prepares and begins a turn; `null` where the template refuses the history. */
   async begin(messages: readonly Message[], tools: readonly ToolDefinition[], protocol: ProtocolName): Promise<OpenTurn> {
-    const request: TurnRequest = {
-      protocol,
-      model: 'm',
-      messages,
-      tools,
-      toolChoice: 'auto',
-      parallelToolCalls: true,
-      templateKwargs: new Map(),
-      sampling: {},
-      stopStrings: [],
-      stream: false,
-      includeUsage: false,
-      returnTokenIds: false,
-      topLogprobs: null,
-    };
+    const request = turnRequest({ protocol, messages, tools });
     const prepared = await preparePrompt(this.session, request, this.#context, 'take');
     const sampling = { ...SAMPLING, maxTokens: 1000, stopTokenIds: this.model.stopTokenIds };
     const pending = this.session.tree.begin({
@@ -128,19 +103,7 @@ export class HistoryWorld {
     const ids = cut === null ? [...whole, [...this.model.endTokenIds][0]!] : whole.slice(0, Math.max(1, cut));
     const outputIds = Int32Array.from(ids);
     const logprobs = Float32Array.from(ids, logprob);
-    const result: GenerateResult = {
-      outputIds,
-      logprobs,
-      unknownLogprobs: 0,
-      topLogprobs: null,
-      finish: cut === null ? { kind: 'stop', matched: null } : { kind: 'length' },
-      cachedTokens: null,
-      promptTokens: null,
-      weightVersions: [],
-      engineRequestId: null,
-      logprobBasis: 'raw',
-      flags: [],
-    };
+    const result = generateResult(outputIds, logprobs, cut === null ? { finish: { kind: 'stop', matched: null } } : {});
     const times = { replica: 'r', queueMs: 0, engineMs: 0, firstTokenMs: null };
     const formed = formReply(open.turn, open.pending, open.prepared.built.textEnd, open.sampling, result, times);
     open.pending.finish(formed.sampled);
