@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Engine, EngineProbe, GenerateRequest, GenerateResult, LogprobBasis } from '../engines/engine.js';
-import { GatewayError } from '../errors.js';
 import type { EngineWork, PauseMode, ReplicaState } from '../shard/messages.js';
 import { Dispatcher } from './dispatcher.js';
 import type { EngineCall } from './engine-call.js';
 import { Patience } from './patience.js';
 import { type Clock, type PoolSettings, systemClock } from './pool-settings.js';
 import { type PoolCounts, PoolStats } from './pool-stats.js';
-import { Replica } from './replica.js';
-import { REPLICA_SLOTS, SharedCounters } from './shared-counters.js';
+import type { Replica } from './replica.js';
+import { ReplicaSet } from './replica-set.js';
+import { SharedCounters } from './shared-counters.js';
 import { SpelledPrompts } from './spelled-prompts.js';
 import { type PoolOutcome, type PoolRequest, type RunContext, TurnRun } from './turn-run.js';
 
@@ -33,29 +33,21 @@ export interface EnginePoolOptions {
 /** Bytes of spelled prompts that a pool keeps: the last ones of 40 sessions of 100k tokens, or of 400 of 10k. */
 const SPELLED_BYTES_MAX = 48 * 1024 * 1024;
 
-/** How long sending waits after a pause for replicas to tell the version of their new weights. */
-const RENEW_MS = 5000;
-
 /** Samples from the replicas of one engine. Owns their connections; one pool per shard. */
 export class EnginePool {
-  readonly #replicas: Replica[] = [];
+  readonly #replicas: ReplicaSet;
   readonly #running = new Set<EngineCall>();
   readonly #turns = new Set<TurnRun>();
   readonly #listeners = new Set<() => void>();
   readonly #stats = new PoolStats();
   readonly #spelled = new SpelledPrompts(SPELLED_BYTES_MAX);
   readonly #clock: Clock;
-  readonly #counters: SharedCounters;
   readonly #dispatcher: Dispatcher;
   readonly #patience: Patience;
   readonly #context: RunContext;
   readonly #idPrefix = `rg-${randomBytes(6).toString('hex')}-`;
   #nextId = 0;
-  #nextSlot = 0;
-  #started = false;
   #closed = false;
-  /** What the trainer named last. */
-  #weightVersion: string | null = null;
   #announcing = false;
   /** Counts pauses and resumptions: a resumption that was waited for is void when a pause came meanwhile. */
   #orders = 0;
@@ -64,8 +56,12 @@ export class EnginePool {
     const { engine, settings, shard = { index: 0, count: 1 } } = options;
     this.#clock = options.clock ?? systemClock;
     const buffer = options.sharedCounters ?? new SharedArrayBuffer(SharedCounters.bytes(shard.count));
-    this.#counters = new SharedCounters(buffer, shard.index, shard.count);
-    this.#dispatcher = new Dispatcher(settings, this.#clock, this.#counters, shard.count, () => this.#replicas);
+    const counters = new SharedCounters(buffer, shard.index, shard.count);
+    this.#replicas = new ReplicaSet(engine, options.apiKey, settings, this.#clock, counters, () => {
+      this.#announce();
+      this.#dispatcher.pump();
+    });
+    this.#dispatcher = new Dispatcher(settings, this.#clock, counters, shard.count, () => this.#replicas.list);
     this.#patience = new Patience(this.#clock);
     this.#context = {
       engine,
@@ -80,24 +76,22 @@ export class EnginePool {
       newRequestId: () => this.#newRequestId(),
       finished: (result, version, replica) => this.#completed(result, version, replica),
     };
-    for (const [at, url] of options.urls.entries()) this.addReplica(url, options.slots?.[at]);
+    for (const [at, url] of options.urls.entries()) this.#replicas.add(url, options.slots?.[at]);
   }
 
   /** Begins to probe all replicas, in the background and for as long as it takes. */
   start(): void {
-    if (this.#started) return;
-    this.#started = true;
-    for (const replica of this.#replicas) replica.watch();
+    this.#replicas.watch();
   }
 
   /** What is known of every replica. `queued` counts the turns of this shard that wait for any of them. */
   states(): ReplicaState[] {
-    return this.#replicas.map((replica) => replica.state(this.#dispatcher.queued));
+    return this.#replicas.list.map((replica) => replica.state(this.#dispatcher.queued));
   }
 
   /** What the first replica that is or was up said of itself, `null` before any was. */
   probe(): EngineProbe | null {
-    return (this.#replicas.find((replica) => replica.isUp) ?? this.#replicas.find((replica) => replica.probe !== null))?.probe ?? null;
+    return this.#replicas.probe;
   }
 
   counts(): PoolCounts {
@@ -139,15 +133,19 @@ export class EnginePool {
     this.#spelled.forget(sessionId);
   }
 
-  /** Sends nothing more until {@link resume}; waiting turns go on waiting. Resolves when no call is running, at once for `keep`. */
+  /**
+   * Sends nothing more until {@link resume}; waiting turns go on waiting. Resolves when no call is running, for `keep` without
+   * waiting for one, and when what replicas are telling of their weights was told before others are loaded.
+   */
   async pause(mode: PauseMode): Promise<void> {
     this.#orders++;
     this.#dispatcher.setPaused(true);
     // What an engine keeps is silent for as long as the pause lasts.
     this.#patience.hold(mode === 'keep');
     this.#announce();
-    if (mode === 'keep') return;
     if (mode === 'abort') for (const call of this.#running) call.abort();
+    await this.#replicas.probed();
+    if (mode === 'keep') return;
     while (this.#running.size > 0 && this.#dispatcher.paused) await Promise.race([...this.#running].map((call) => call.ended));
   }
 
@@ -157,20 +155,9 @@ export class EnginePool {
    */
   async resume(weightVersion?: string): Promise<void> {
     const order = ++this.#orders;
-    if (weightVersion !== undefined) {
-      this.#weightVersion = weightVersion;
-      for (const replica of this.#replicas) replica.named(weightVersion);
-    }
-    const asked = Promise.all(this.#replicas.filter((replica) => replica.isUp).map((replica) => replica.refresh()));
-    if (weightVersion === undefined) {
-      await new Promise<void>((resolve) => {
-        const cancel = this.#clock.after(RENEW_MS, resolve);
-        void asked.then(() => {
-          cancel();
-          resolve();
-        });
-      });
-    }
+    if (weightVersion !== undefined) this.#replicas.named(weightVersion);
+    const renewed = this.#replicas.renewed();
+    if (weightVersion === undefined) await renewed;
     if (order !== this.#orders) return;
     this.#dispatcher.setPaused(false);
     this.#patience.hold(false);
@@ -196,39 +183,22 @@ export class EnginePool {
    * @param slot its counter, the same in every shard; a counter serves one replica only
    * @throws GatewayError `setting_invalid` for a URL that is there already, or after 256 replicas.
    */
-  addReplica(url: string, slot = this.#nextSlot): void {
-    if (this.#replicas.some((replica) => replica.url === url))
-      throw new GatewayError('setting_invalid', `the replica ${url} is there already`);
-    if (slot >= REPLICA_SLOTS)
-      throw new GatewayError(
-        'setting_invalid',
-        `no more than ${REPLICA_SLOTS} replicas can be added in the life of a process; restart it to add ${url}`,
-      );
-    const { engine, apiKey, settings } = this.options;
-    const changed = (): void => {
-      this.#announce();
-      this.#dispatcher.pump();
-    };
-    this.#nextSlot = slot + 1;
-    const replica = new Replica(url, slot, engine, apiKey, settings, this.#clock, this.#counters, changed);
-    this.#replicas.push(replica);
-    if (this.#weightVersion !== null) replica.named(this.#weightVersion);
-    if (this.#started) replica.watch();
+  addReplica(url: string, slot?: number): void {
+    this.#replicas.add(url, slot);
     this.#announce();
   }
 
   /** The replica gets no more calls; its running ones end first. `false` = there is none. */
   async removeReplica(url: string): Promise<boolean> {
-    const index = this.#replicas.findIndex((replica) => replica.url === url);
-    if (index < 0) return false;
-    const [replica] = this.#replicas.splice(index, 1);
+    const replica = this.#replicas.take(url);
+    if (replica === null) return false;
     this.#announce();
     for (;;) {
       const running = [...this.#running].filter((call) => call.replica === replica);
       if (running.length === 0) break;
       await Promise.all(running.map((call) => call.ended));
     }
-    await replica!.close();
+    await replica.close();
     return true;
   }
 
@@ -237,7 +207,7 @@ export class EnginePool {
     if (this.#closed) return;
     this.#closed = true;
     this.#dispatcher.close({ kind: 'cancelled', message: 'the engine pool is closed', status: null, retryAfterMs: null });
-    await Promise.all(this.#replicas.map((replica) => replica.close()));
+    await this.#replicas.close();
   }
 
   /** All of one length: SGLang before 0.5 aborts by prefix. */

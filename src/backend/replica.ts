@@ -94,6 +94,11 @@ export class Replica {
     this.#schedule(0);
   }
 
+  /** Resolves when a probe that is under way is over. */
+  async probed(): Promise<void> {
+    await this.#asking;
+  }
+
   /** Asks again what the server is, after its weights or the server itself may have changed. */
   async refresh(): Promise<void> {
     // A probe that is under way may have read what held before.

@@ -115,6 +115,37 @@ describe('the version of a replica’s weights', () => {
     expect(await versionsOf(pool)).toEqual(['default']);
   });
 
+  it.each(['wait', 'keep', 'abort'] as const)(
+    'is told of the weights of before a pause (%s), not of those that come in it',
+    async (mode) => {
+      const engine = await startEngine();
+      engine.weightVersion = 'default';
+      const pool = openPool([engine]);
+      await allUp(pool);
+      let tell = (): void => {};
+      const asked = new Promise<void>((isAsked) => {
+        engine.beforeWeightInfo = () => {
+          isAsked();
+          return new Promise((resolve) => {
+            tell = resolve;
+          });
+        };
+      });
+      await pool.resume('step-1');
+      await asked;
+      const pausing = pool.pause(mode).then(() => {
+        engine.weightVersion = 'step-2';
+      });
+      setTimeout(() => {
+        engine.beforeWeightInfo = async () => {};
+        tell();
+      }, 20);
+      await pausing;
+      await pool.resume();
+      expect(await versionsOf(pool)).toEqual(['step-2']);
+    },
+  );
+
   it('is the trainer’s name for a replica that comes later', async () => {
     const [first, second] = await Promise.all([startEngine(), startEngine()]);
     second!.weightVersion = 'default';

@@ -33,6 +33,8 @@ export class ScriptedEngine {
   /** It has another key than its callers: only health and version are open. */
   locked = false;
   weightVersion: string | null = null;
+  /** What a question for its weights waits for before they are looked at. */
+  beforeWeightInfo: () => Promise<void> = async () => {};
   /** What its metrics say of requests that wait in it. */
   waiting = 0;
   otherwise: Script = (call) => answer(call, { ids: [7, 8, 9] });
@@ -106,10 +108,12 @@ export class ScriptedEngine {
     if (path === '/version') return json(response, 200, { version: '0.32.0' });
     if (this.locked && /^\/(v1|inference)\//.test(path)) return json(response, 401, { error: 'Unauthorized' });
     if (path === '/v1/models') return json(response, 200, { data: [{ id: 'tiny', parent: null, max_model_len: 2048 }] });
-    if (path === '/weight_info')
+    if (path === '/weight_info') {
+      await this.beforeWeightInfo();
       return this.weightVersion === null
         ? json(response, 404, { detail: 'Not Found' })
         : json(response, 200, { weight_version: this.weightVersion });
+    }
     if (path === '/inference/v1/abort_requests') {
       if (!this.abortRoute) return json(response, 404, { detail: 'Not Found' });
       for (const id of (body?.request_ids ?? []) as string[]) if (!id.includes('probe')) this.aborts.push(id);
