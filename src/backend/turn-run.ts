@@ -1,5 +1,5 @@
 import type { Engine, EngineFailure, GenerateOutcome, GenerateRequest, GenerateResult } from '../engines/engine.js';
-import { SpelledIds } from '../engines/spelled-ids.js';
+import type { SpelledIds } from '../engines/spelled-ids.js';
 import type { CancelSignal } from './cancel.js';
 import type { Dispatcher, Ticket } from './dispatcher.js';
 import { type CallEnd, EngineCall } from './engine-call.js';
@@ -174,7 +174,7 @@ export class TurnRun {
       if (signal?.aborted === true) call.abort();
       const ended = await end;
       // A socket that broke may still hold what it was given.
-      if (ended.kind === 'broken') this.#spelled = new SpelledIds();
+      if (ended.kind === 'broken') this.#spelled = this.context.spelled.fresh();
       return ended;
     } finally {
       running.delete(call);

@@ -1,3 +1,4 @@
+import type { BufferSource } from '../memory/buffer-pool.js';
 import { writeInteger } from './integer-write.js';
 
 const OPEN = 0x5b;
@@ -12,20 +13,26 @@ const USUAL = 7;
 const HEAD_ROOM = 1024;
 /** Buffers grow by this factor at least, so that a growing prompt is seldom copied. */
 const GROWTH = 1.25;
+const EMPTY = new ArrayBuffer(0);
+
+const UNPOOLED: BufferSource = { take: (bytes) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer), give: () => undefined };
 
 /**
  * A prompt and the request body that spells it, grown in place: the next prompt of its branch costs the ids that are new, and no
  * buffer. Belongs to one call at a time: a body is valid until the next prompt or the next body.
  */
 export class SpelledIds {
-  #ids = new Int32Array(0);
+  #ids: Int32Array<ArrayBuffer> = new Int32Array(EMPTY);
   #count = 0;
   /** `[head][ids,ids,…]}`; the `[` of the ids stands at `#start`. */
-  #view = new DataView(new ArrayBuffer(0));
+  #view = new DataView(EMPTY);
   #start = 0;
   /** How many ids are spelled, from the first, and where the last of them ends. */
   #spelled = 0;
   #end = 0;
+
+  /** @param memory where its buffers come from */
+  constructor(private readonly memory: BufferSource = UNPOOLED) {}
 
   /** The prompt. Its memory is ours: it stays as it is until {@link become}. */
   get ids(): Int32Array {
@@ -36,6 +43,15 @@ export class SpelledIds {
     return this.#ids.byteLength + this.#view.byteLength;
   }
 
+  /** Gives its buffers back; what it said is gone. Nobody may be reading a body of it. */
+  release(): void {
+    if (this.#ids.byteLength > 0) this.memory.give(this.#ids.buffer);
+    if (this.#view.byteLength > 0) this.memory.give(this.#view.buffer);
+    this.#ids = new Int32Array(EMPTY);
+    this.#view = new DataView(EMPTY);
+    this.#count = this.#start = this.#spelled = this.#end = 0;
+  }
+
   /**
    * Takes over another prompt, by copy.
    * @returns the number of leading ids that were there already
@@ -44,11 +60,13 @@ export class SpelledIds {
     const common = commonLength(this.ids, ids);
     this.#forgetBehind(common);
     if (ids.length > this.#ids.length) {
-      const larger = new Int32Array(roomFor(ids.length));
+      const { buffer } = this.memory.take(roomFor(ids.length) * Int32Array.BYTES_PER_ELEMENT);
+      const larger = new Int32Array(buffer, 0, Math.floor(buffer.byteLength / Int32Array.BYTES_PER_ELEMENT));
       larger.set(this.#ids.subarray(0, common));
+      larger.set(ids.subarray(common), common);
+      if (this.#ids.byteLength > 0) this.memory.give(this.#ids.buffer);
       this.#ids = larger;
-    }
-    this.#ids.set(ids.subarray(common), common);
+    } else this.#ids.set(ids.subarray(common), common);
     this.#count = ids.length;
     return common;
   }
@@ -102,10 +120,10 @@ export class SpelledIds {
   #lay(before: number, more: number): void {
     const start = Math.max(before, HEAD_ROOM);
     const length = Math.max(1, this.#end - this.#start);
-    // A buffer of its own that is not cleared.
-    const larger = Buffer.allocUnsafeSlow(roomFor(start + length + more + 2 * LONGEST));
+    const larger = this.memory.take(roomFor(start + length + more + 2 * LONGEST));
     larger.set(new Uint8Array(this.#view.buffer, this.#start, this.#end - this.#start), start);
     larger[start] = OPEN;
+    if (this.#view.byteLength > 0) this.memory.give(this.#view.buffer);
     this.#view = new DataView(larger.buffer);
     this.#start = start;
     this.#end = start + length;

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { ErrorValue } from '../errors.js';
-import type { BufferPool } from '../shard/buffer-pool.js';
+import type { BufferPool } from '../memory/buffer-pool.js';
 import type { RequestHead } from './request-head.js';
 import type { HttpResponse } from './uws.js';
 

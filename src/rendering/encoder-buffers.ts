@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 
-/** Token ids that grow at the end; `take` gives a copy of its own and empties it. */
+/** Token ids that grow at the end; `take` gives a copy of its own and empties it. With room for the text that is being encoded. */
 export class IdBuffer {
+  readonly units = new Uint16Array(UNITS_KEPT);
   ids = new Int32Array(1024);
   length = 0;
 
@@ -27,15 +28,17 @@ export class IdBuffer {
 }
 
 const KEPT_IDS = 1 << 18;
+/** The new text of most turns. Longer ones pay for an array more. */
+const UNITS_KEPT = 1 << 16;
 
-/** The UTF-16 units of a text; the array is the caller's own. */
-export function unitsOf(text: string): Uint16Array {
-  const units = new Uint16Array(text.length);
+/** The UTF-16 units of a text, in an array of its own or at the start of `room` if they fit. */
+export function unitsOf(text: string, room?: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
+  const units = room !== undefined && text.length <= room.length ? room.subarray(0, text.length) : new Uint16Array(text.length);
   if (text.length < SHORT_TEXT) {
     for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
     return units;
   }
-  Buffer.from(units.buffer).write(text, 'utf16le');
+  Buffer.from(units.buffer, units.byteOffset, units.byteLength).write(text, 'utf16le');
   return units;
 }
 

@@ -70,7 +70,7 @@ export class Encoder {
   }
 
   private *steps(text: string, plain: PlainSpans, out: IdBuffer): Generator<void, void, void> {
-    const units = unitsOf(text);
+    const units = unitsOf(text, out.units);
     const matches = this.asGiven.find(units, 0, text.length, plain);
     let start = 0;
     for (let m = 0; m < matches.length; m += 3) {

@@ -1,7 +1,7 @@
 import type { ErrorValue } from '../errors.js';
+import type { BufferPool } from '../memory/buffer-pool.js';
 import type { EngineOrder } from '../trainer/calls.js';
 import type { ScrapeHolders } from '../trainer/scrape.js';
-import type { BufferPool } from './buffer-pool.js';
 import type { EngineStand } from './engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from './messages.js';
 

@@ -30,6 +30,23 @@ describe('SpelledPrompts', () => {
     expect(['a', 'b', 'c'].filter((session) => prompts.take(session).ids.length > 0)).toEqual(['a', 'c']);
   });
 
+  it('gives the memory of a forgotten session to the next one, and never that of a call', () => {
+    const prompts = new SpelledPrompts(8e6);
+    const bufferOf = (ids: SpelledIds, length: number): ArrayBufferLike => {
+      ids.become(new Int32Array(length).fill(7));
+      return ids.body('').buffer;
+    };
+    const first = prompts.take('a');
+    const buffer = bufferOf(first, 20_000);
+    expect(bufferOf(prompts.take('b'), 20_000)).not.toBe(buffer);
+    prompts.put('a', first);
+    expect(bufferOf(prompts.take('c'), 20_000)).not.toBe(buffer);
+    prompts.forget('a');
+    const next = prompts.take('d');
+    expect(bufferOf(next, 20_000)).toBe(buffer);
+    expect(Buffer.from(next.body('{"ids":')).toString()).toBe(`{"ids":${JSON.stringify(new Array(20_000).fill(7))}}`);
+  });
+
   it('does not keep one that is larger than all it may keep', () => {
     const prompts = new SpelledPrompts(100);
     prompts.put('large', spelled(1000));

@@ -75,6 +75,31 @@ describe('SpelledIds', () => {
     expect(spelled(it.ids, it)).toBe('[1,2]');
   });
 
+  it('says the same in memory that held other prompts', () => {
+    const free: ArrayBuffer[] = [];
+    const memory = {
+      take: (bytes: number) => {
+        const at = free.findIndex((buffer) => buffer.byteLength >= bytes);
+        return new Uint8Array(at < 0 ? new ArrayBuffer(bytes) : free.splice(at, 1)[0]!).fill(0x39);
+      },
+      give: (buffer: ArrayBuffer) => void free.push(buffer),
+    };
+    fc.assert(
+      fc.property(fc.array(fc.tuple(ids, fc.nat(3)), { maxLength: 12 }), (steps) => {
+        let it = new SpelledIds(memory);
+        for (const [given, chance] of steps) {
+          expect(spelled(Int32Array.from(given), it)).toBe(JSON.stringify(given));
+          if (chance > 0) continue;
+          it.release();
+          expect(it.bytesHeld).toBe(0);
+          if (given.length % 2 === 0) it = new SpelledIds(memory);
+        }
+        it.release();
+        expect(new Set(free).size).toBe(free.length);
+      }),
+    );
+  });
+
   it('spells a growing prompt in the memory it has', () => {
     const it = new SpelledIds();
     const prompt = new Int32Array(40_000).fill(151_643);

@@ -1,6 +1,6 @@
 /** The shards as the front sees them, in memory: each call is answered by a script of the test. */
 import type { ErrorValue } from '../../src/errors.js';
-import { BufferPool } from '../../src/shard/buffer-pool.js';
+import { BufferPool } from '../../src/memory/buffer-pool.js';
 import type { EngineStand } from '../../src/shard/engine-orders.js';
 import type { AgentCall, EngineWork, FromShard, ReplicaState, ServedModel } from '../../src/shard/messages.js';
 import type { CallHandle, ShardLink } from '../../src/shard/shard-link.js';

@@ -6,12 +6,19 @@ const STEP = 1.2;
 const SIZES: number[] = [];
 for (let size = POOLED_MIN; size < 2 ** 33; size = Math.ceil(size * STEP)) SIZES.push(size);
 
+/** Where buffers come from, and go to when nobody reads them any more. */
+export interface BufferSource {
+  /** At least so many bytes in a buffer of their own, not cleared. */
+  take(bytes: number): Uint8Array<ArrayBuffer>;
+  give(buffer: ArrayBuffer): void;
+}
+
 /**
- * Buffers of request bodies, used again. A body crosses to its shard by transfer and comes back when the next body of its
- * conversation has taken its place. The collector counts memory outside of the heap as if it were inside, so that bodies of half a megabyte
- * would make it mark the whole heap every fifty turns.
+ * Large buffers, used again: those of request bodies, which cross to their shard by transfer and come back when the next body of the
+ * conversation has taken their place, and those of spelled prompts. The collector counts memory outside of the heap as if it
+ * were inside: half a megabyte a turn would make it mark the whole heap every hundred turns.
  */
-export class BufferPool {
+export class BufferPool implements BufferSource {
   readonly #free = new Map<number, ArrayBuffer[]>();
   #freeBytes = 0;
 
@@ -28,7 +35,6 @@ export class BufferPool {
     return SIZES.find((size) => size >= bytes)!;
   }
 
-  /** Not cleared. */
   take(bytes: number): Uint8Array<ArrayBuffer> {
     const size = this.sizeFor(bytes);
     const buffer = this.#free.get(size)?.pop();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BufferPool } from '../../src/shard/buffer-pool.js';
+import { BufferPool } from '../../src/memory/buffer-pool.js';
 
 describe('BufferPool', () => {
   test('a buffer has the room that was asked for, and at most a fifth more', () => {
