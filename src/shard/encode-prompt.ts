@@ -6,7 +6,7 @@ import type { TurnRecord } from '../trajectory/turn.js';
 
 /** Texts longer than this are encoded in slices, so that other sessions of the shard get their turn. */
 const SLICED_TEXT_LENGTH = 32_768;
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 
 /** Encodes what a built prompt leaves to encode, so that it follows the base's ids as it follows its text. */
 export async function encodePrompt(built: BuiltPrompt, base: TurnRecord | null, model: LoadedModel): Promise<Int32Array> {
