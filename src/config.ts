@@ -175,7 +175,7 @@ export const SETTING_TREE = {
     reasoning: choice(['reasoning_content', 'reasoning', 'both'], 'reasoning_content', 'Field that carries reasoning on the Chat wire.'),
   },
   window: {
-    initial: integer(64, 1, 100_000, 'Calls sent to one replica at a time, to begin with.'),
+    initial: integer(256, 1, 100_000, 'Calls sent to one replica at a time, to begin with.'),
     min: integer(1, 1, 100_000, 'The window never shrinks below this.'),
     max: integer(1024, 1, 100_000, 'The window never grows beyond this.'),
   },

@@ -35,10 +35,13 @@ export class AdmissionQueue<T extends Waiting> {
     return true;
   }
 
-  /** Which call is next; it stays in the queue. */
-  next(): T | null {
+  /** Which call is next of those that may go now, all of them where it is not said; it stays in the queue. */
+  next(mayGo: (call: T) => boolean = () => true): T | null {
     let best: Line<T> | null = null;
-    for (const line of this.#lines.values()) if (line.waiting.length > 0 && (best === null || isBefore(line, best))) best = line;
+    for (const line of this.#lines.values()) {
+      const [first] = line.waiting;
+      if (first !== undefined && (best === null || isBefore(line, best)) && mayGo(first)) best = line;
+    }
     return best?.waiting[0] ?? null;
   }
 

@@ -1,11 +1,20 @@
 import type { EngineFailure } from '../engines/engine.js';
 import { AdmissionQueue, type Waiting } from './admission-queue.js';
 import type { CancelSignal } from './cancel.js';
+import { Homes } from './homes.js';
 import { Patience } from './patience.js';
-import { place } from './placement.js';
+import { type Candidate, leastLoaded, place } from './placement.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { Replica } from './replica.js';
 import type { SharedCounters } from './shared-counters.js';
+
+/**
+ * A call leaves the replica that has its prefix only for one with so much of its window free: to read a prompt anew costs a
+ * replica that is nearly full more than it gains by one more call.
+ */
+const SPARE_SHARE = 1 / 8;
+/** After so long it leaves for any free place that none of that replica's own sessions wants. */
+const STAY_MS = 5000;
 
 /** Places that other shards give back are not announced; while calls wait for one, look this often. */
 const POLL_MS = 4;
@@ -24,13 +33,24 @@ export type Admission =
 
 interface Waiter extends Waiting {
   readonly ticket: Ticket;
+  /** By the clock that stands still in pauses. */
+  readonly queuedMs: number;
   readonly settle: (admission: Admission) => void;
+}
+
+interface Room extends Candidate {
+  readonly replica: Replica;
+  /** So much room that calls of other replicas' sessions may come. */
+  readonly hasSpareRoom: boolean;
+  /** It asked not to be called for a while. */
+  readonly isResting: boolean;
 }
 
 /** Decides who is sent where and when: windows, queue, placement, pauses. */
 export class Dispatcher {
   readonly #queue: AdmissionQueue<Waiter>;
   readonly #patience: Patience;
+  readonly #homes = new Homes();
   #paused = false;
   #cancelTimer: () => void = () => {};
   #closed: EngineFailure | null = null;
@@ -66,6 +86,7 @@ export class Dispatcher {
         sessionId: ticket.sessionId,
         sinceMs: ticket.sinceMs,
         ticket,
+        queuedMs: startMs,
         settle: (admission) => {
           isSettled = true;
           cancelHold();
@@ -99,6 +120,11 @@ export class Dispatcher {
     this.pump();
   }
 
+  /** The session is over. */
+  forget(sessionId: string): void {
+    this.#homes.forget(sessionId);
+  }
+
   setPaused(paused: boolean): void {
     if (paused === this.#paused) return;
     this.#paused = paused;
@@ -120,34 +146,60 @@ export class Dispatcher {
     // One reading for all decisions: a rest that ended between two of them would wake nobody.
     const now = this.clock.now();
     while (!this.#paused) {
-      const waiter = this.#queue.next();
-      if (waiter === null) break;
-      const choice = this.#choose(waiter.ticket, now);
-      if (choice === null) break;
-      this.counters.take(choice.replica.slot);
+      const next = this.#next(now);
+      if (next === null) break;
+      const { waiter, replica } = next;
+      this.counters.take(replica.slot);
+      this.#homes.set(waiter.sessionId, replica);
       this.#queue.started(waiter);
-      const full = this.counters.total(choice.replica.slot) >= choice.replica.window.size;
-      this.#settle(waiter, { ok: true, replica: choice.replica, round: choice.replica.window.round, full });
+      const full = this.counters.total(replica.slot) >= replica.window.size;
+      this.#settle(waiter, { ok: true, replica, round: replica.window.round, full });
     }
     this.#lookAgain(now);
   }
 
-  #choose(ticket: Ticket, now: number): { readonly replica: Replica } | null {
+  /** The call that goes next, and where to. Calls that can stay with their replica come before those that would have to leave it. */
+  #next(now: number): { readonly waiter: Waiter; readonly replica: Replica } | null {
+    if (this.#queue.length === 0) return null;
     const yielding = this.shards > 1 && this.counters.othersHungry;
-    const candidates = this.replicas().map((replica) => ({ replica, url: replica.url, ...this.#room(replica, yielding, now) }));
-    const avoid = new Set(candidates.filter((candidate) => ticket.avoid.has(candidate.replica)));
-    return place(
-      candidates.filter((candidate) => candidate.replica.isUp),
-      ticket.sessionId,
-      avoid,
-    );
+    const rooms = new Map<Replica, Room>();
+    for (const replica of this.replicas()) if (replica.isUp) rooms.set(replica, this.#room(replica, yielding, now));
+    const all = [...rooms.values()];
+    if (!all.some(({ hasRoom }) => hasRoom)) return null;
+    const home = ({ sessionId, ticket }: Waiter): Room | null => {
+      const replica = this.#homes.get(sessionId);
+      const room = replica === undefined || ticket.avoid.has(replica) ? undefined : rooms.get(replica);
+      return room === undefined || room.isResting ? null : room;
+    };
+    const first = this.#queue.next((waiter) => home(waiter)?.hasRoom ?? true);
+    if (first !== null) {
+      const avoid = new Set(all.filter(({ replica }) => first.ticket.avoid.has(replica)));
+      return { waiter: first, replica: (home(first) ?? place(all, first.sessionId, avoid)!).replica };
+    }
+    const stayedMs = this.#patience.now() - STAY_MS;
+    const mayLeaveFor =
+      ({ ticket, queuedMs }: Waiter) =>
+      (room: Room): boolean =>
+        (queuedMs <= stayedMs ? room.hasRoom : room.hasSpareRoom) && !ticket.avoid.has(room.replica);
+    const leaver = this.#queue.next((waiter) => all.some(mayLeaveFor(waiter)));
+    if (leaver === null) return null;
+    const spare = leastLoaded(all, mayLeaveFor(leaver))!;
+    return { waiter: leaver, replica: spare.replica };
   }
 
-  #room(replica: Replica, yielding: boolean, now: number): { readonly load: number; readonly hasRoom: boolean } {
+  #room(replica: Replica, yielding: boolean, now: number): Room {
     const load = this.counters.total(replica.slot);
-    const rested = replica.restUntilMs <= now;
+    const isResting = replica.restUntilMs > now;
     const mayTake = !yielding || this.counters.own(replica.slot) < this.#share(replica);
-    return { load, hasRoom: rested && mayTake && load < replica.window.size };
+    const hasRoom = !isResting && mayTake && load < replica.window.size;
+    return {
+      replica,
+      url: replica.url,
+      load,
+      hasRoom,
+      hasSpareRoom: hasRoom && load <= replica.window.size * (1 - SPARE_SHARE),
+      isResting,
+    };
   }
 
   #share(replica: Replica): number {

@@ -131,6 +131,7 @@ export class EnginePool {
   /** The session is over: what was kept to make its next call cheap is dropped. */
   forget(sessionId: string): void {
     this.#spelled.forget(sessionId);
+    this.#dispatcher.forget(sessionId);
   }
 
   /**

@@ -7,12 +7,18 @@ export interface Candidate {
   readonly hasRoom: boolean;
 }
 
+/** A session's first replica may have so much more to do than the least loaded one. */
+const MORE_SHARE = 0.05;
+const MORE_CALLS = 4;
+
 /**
- * The replica for a session's next call: its own one by rendezvous hash, so that its prefix is in that cache and few sessions
- * move when replicas come and go; the least loaded one when its own is full. `null` = none has room.
+ * The replica for a session that no replica knows: the one that rendezvous hashing gives it, the same one in every gateway; the least
+ * loaded one when that is full or has clearly more to do. `null` = none has room.
  * Replicas in `avoid` are taken only where no other has room.
  */
 export function place<C extends Candidate>(candidates: readonly C[], sessionId: string, avoid: ReadonlySet<C>): C | null {
+  const least = leastLoaded(candidates, (candidate) => !avoid.has(candidate));
+  if (least === null) return leastLoaded(candidates, (candidate) => avoid.has(candidate));
   let own: C | null = null;
   let ownScore = -1;
   for (const candidate of candidates) {
@@ -20,11 +26,11 @@ export function place<C extends Candidate>(candidates: readonly C[], sessionId: 
     const score = rendezvousScore(sessionId, candidate.url);
     if (score > ownScore) [own, ownScore] = [candidate, score];
   }
-  if (own?.hasRoom === true) return own;
-  return leastLoaded(candidates, (candidate) => !avoid.has(candidate)) ?? leastLoaded(candidates, (candidate) => avoid.has(candidate));
+  const isEven = own !== null && own.load <= least.load * (1 + MORE_SHARE) + MORE_CALLS;
+  return own?.hasRoom === true && isEven ? own : least;
 }
 
-function leastLoaded<C extends Candidate>(candidates: readonly C[], admits: (candidate: C) => boolean): C | null {
+export function leastLoaded<C extends Candidate>(candidates: readonly C[], admits: (candidate: C) => boolean): C | null {
   let best: C | null = null;
   for (const candidate of candidates)
     if (candidate.hasRoom && admits(candidate) && (best === null || candidate.load < best.load)) best = candidate;

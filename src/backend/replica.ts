@@ -213,7 +213,7 @@ export class Replica {
     this.#wasFull = false;
     try {
       const load = this.engine.readLoad(await this.#send(this.engine.load(), HEALTH_SILENCE_MS));
-      if (load !== null) this.window.queued(load.waiting);
+      if (load !== null) this.window.queued(load.waiting, this.counters.total(this.slot));
     } catch (error) {
       // Health is another call's matter.
       if (!(error instanceof TransportError)) throw error;

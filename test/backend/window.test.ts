@@ -7,7 +7,7 @@ const serve = (window: Window, calls: number, full = true): void => {
 };
 
 describe('Window', () => {
-  it('doubles per round until the first refusal and then grows by about one per round', () => {
+  it('doubles per round until the first refusal and then grows by a tenth per round, by one at least', () => {
     const window = new Window(bounds);
     serve(window, 8);
     expect(window.size).toBe(16);
@@ -15,6 +15,34 @@ describe('Window', () => {
     expect(window.size).toBe(11);
     serve(window, 12);
     expect(window.size).toBe(12);
+    const large = new Window({ initial: 200, min: 1, max: 1000 });
+    large.refused(large.round);
+    expect(large.size).toBe(140);
+    serve(large, 141);
+    expect(large.size).toBe(154);
+    const small = new Window({ initial: 4, min: 1, max: 1000 });
+    small.refused(small.round);
+    serve(small, 3);
+    expect(small.size).toBe(3);
+    serve(small, 1);
+    expect(small.size).toBe(4);
+  });
+
+  it('becomes what a replica can take when that says how many calls wait in it', () => {
+    const window = new Window({ initial: 300, min: 2, max: 1000 });
+    window.queued(30, 300);
+    expect(window.size).toBe(300);
+    window.queued(44, 300);
+    expect(window.size).toBe(271);
+    // The same reading again, while those that were sent before are still there.
+    window.queued(44, 300);
+    expect(window.size).toBe(269);
+    window.queued(269, 270);
+    expect(window.size).toBe(134);
+    const { round } = window;
+    window.queued(500, 140);
+    window.refused(round);
+    expect(window.size).toBe(67);
   });
 
   it('does not grow while it is not used up', () => {
