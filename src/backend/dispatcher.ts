@@ -2,19 +2,11 @@ import type { EngineFailure } from '../engines/engine.js';
 import { AdmissionQueue, type Waiting } from './admission-queue.js';
 import type { CancelSignal } from './cancel.js';
 import { Homes } from './homes.js';
+import { nextCall, type Room, type WaitingCall } from './next-call.js';
 import { Patience } from './patience.js';
-import { type Candidate, leastLoaded, place } from './placement.js';
 import type { Clock, PoolSettings } from './pool-settings.js';
 import type { Replica } from './replica.js';
 import type { SharedCounters } from './shared-counters.js';
-
-/**
- * A call leaves the replica that has its prefix only for one with so much of its window free: to read a prompt anew costs a
- * replica that is nearly full more than it gains by one more call.
- */
-const SPARE_SHARE = 1 / 8;
-/** After so long it leaves for any free place that none of that replica's own sessions wants. */
-const STAY_MS = 5000;
 
 /** Places that other shards give back are not announced; while calls wait for one, look this often. */
 const POLL_MS = 4;
@@ -31,19 +23,9 @@ export type Admission =
   | { readonly ok: true; readonly replica: Replica; readonly round: number; readonly full: boolean }
   | { readonly ok: false; readonly failure: EngineFailure };
 
-interface Waiter extends Waiting {
+interface Waiter extends WaitingCall {
   readonly ticket: Ticket;
-  /** By the clock that stands still in pauses. */
-  readonly queuedMs: number;
   readonly settle: (admission: Admission) => void;
-}
-
-interface Room extends Candidate {
-  readonly replica: Replica;
-  /** So much room that calls of other replicas' sessions may come. */
-  readonly hasSpareRoom: boolean;
-  /** It asked not to be called for a while. */
-  readonly isResting: boolean;
 }
 
 /** Decides who is sent where and when: windows, queue, placement, pauses. */
@@ -87,6 +69,7 @@ export class Dispatcher {
         sinceMs: ticket.sinceMs,
         ticket,
         queuedMs: startMs,
+        avoid: ticket.avoid,
         settle: (admission) => {
           isSettled = true;
           cancelHold();
@@ -136,7 +119,7 @@ export class Dispatcher {
     this.#closed = failure;
     this.#cancelTimer();
     for (const waiter of [...this.#queue]) this.#settle(waiter, { ok: false, failure });
-    this.counters.setHungry(false);
+    for (const { slot } of this.replicas()) this.counters.setHungry(slot, false);
   }
 
   /** Sends what can be sent. To be called when anything changed. */
@@ -146,60 +129,30 @@ export class Dispatcher {
     // One reading for all decisions: a rest that ended between two of them would wake nobody.
     const now = this.clock.now();
     while (!this.#paused) {
-      const next = this.#next(now);
+      const next = this.#queue.length === 0 ? null : nextCall(this.#queue, this.#rooms(now), this.#homes, this.#patience.now());
       if (next === null) break;
-      const { waiter, replica } = next;
+      const { call, replica } = next;
       this.counters.take(replica.slot);
-      this.#homes.set(waiter.sessionId, replica);
-      this.#queue.started(waiter);
+      this.#homes.set(call.sessionId, replica);
+      this.#queue.started(call);
       const full = this.counters.total(replica.slot) >= replica.window.size;
-      this.#settle(waiter, { ok: true, replica, round: replica.window.round, full });
+      this.#settle(call, { ok: true, replica, round: replica.window.round, full });
     }
     this.#lookAgain(now);
   }
 
-  /** The call that goes next, and where to. Calls that can stay with their replica come before those that would have to leave it. */
-  #next(now: number): { readonly waiter: Waiter; readonly replica: Replica } | null {
-    if (this.#queue.length === 0) return null;
-    const yielding = this.shards > 1 && this.counters.othersHungry;
-    const rooms = new Map<Replica, Room>();
-    for (const replica of this.replicas()) if (replica.isUp) rooms.set(replica, this.#room(replica, yielding, now));
-    const all = [...rooms.values()];
-    if (!all.some(({ hasRoom }) => hasRoom)) return null;
-    const home = ({ sessionId, ticket }: Waiter): Room | null => {
-      const replica = this.#homes.get(sessionId);
-      const room = replica === undefined || ticket.avoid.has(replica) ? undefined : rooms.get(replica);
-      return room === undefined || room.isResting ? null : room;
-    };
-    const first = this.#queue.next((waiter) => home(waiter)?.hasRoom ?? true);
-    if (first !== null) {
-      const avoid = new Set(all.filter(({ replica }) => first.ticket.avoid.has(replica)));
-      return { waiter: first, replica: (home(first) ?? place(all, first.sessionId, avoid)!).replica };
+  #rooms(now: number): Room[] {
+    const rooms: Room[] = [];
+    for (const replica of this.replicas()) {
+      if (!replica.isUp) continue;
+      const { slot, url } = replica;
+      const windowSize = replica.window.size;
+      const load = this.counters.total(slot);
+      const isResting = replica.restUntilMs > now;
+      const mayTake = this.shards === 1 || this.counters.own(slot) < this.#share(replica) || !this.counters.othersHungry(slot);
+      rooms.push({ replica, url, load, windowSize, isResting, hasRoom: !isResting && mayTake && load < windowSize });
     }
-    const stayedMs = this.#patience.now() - STAY_MS;
-    const mayLeaveFor =
-      ({ ticket, queuedMs }: Waiter) =>
-      (room: Room): boolean =>
-        (queuedMs <= stayedMs ? room.hasRoom : room.hasSpareRoom) && !ticket.avoid.has(room.replica);
-    const leaver = this.#queue.next((waiter) => all.some(mayLeaveFor(waiter)));
-    if (leaver === null) return null;
-    const spare = leastLoaded(all, mayLeaveFor(leaver))!;
-    return { waiter: leaver, replica: spare.replica };
-  }
-
-  #room(replica: Replica, yielding: boolean, now: number): Room {
-    const load = this.counters.total(replica.slot);
-    const isResting = replica.restUntilMs > now;
-    const mayTake = !yielding || this.counters.own(replica.slot) < this.#share(replica);
-    const hasRoom = !isResting && mayTake && load < replica.window.size;
-    return {
-      replica,
-      url: replica.url,
-      load,
-      hasRoom,
-      hasSpareRoom: hasRoom && load <= replica.window.size * (1 - SPARE_SHARE),
-      isResting,
-    };
+    return rooms;
   }
 
   #share(replica: Replica): number {
@@ -210,7 +163,11 @@ export class Dispatcher {
   #lookAgain(now: number): void {
     const waiting = this.#queue.length > 0 && !this.#paused;
     const up = waiting ? this.replicas().filter((replica) => replica.isUp) : [];
-    if (this.shards > 1) this.counters.setHungry(up.some((replica) => this.counters.own(replica.slot) < this.#share(replica)));
+    if (this.shards > 1) {
+      const wanted = this.#wanted(up);
+      for (const replica of this.replicas())
+        this.counters.setHungry(replica.slot, wanted.has(replica) && this.counters.own(replica.slot) < this.#share(replica));
+    }
     let delayMs = Number.POSITIVE_INFINITY;
     for (const replica of up) {
       const restMs = replica.restUntilMs - now;
@@ -218,6 +175,18 @@ export class Dispatcher {
       else if (this.shards > 1) delayMs = Math.min(delayMs, POLL_MS);
     }
     if (delayMs < Number.POSITIVE_INFINITY) this.#cancelTimer = this.clock.after(delayMs, () => this.pump());
+  }
+
+  /** Those of the replicas that calls wait for. */
+  #wanted(up: readonly Replica[]): ReadonlySet<Replica> {
+    const wanted = new Set<Replica>();
+    for (const { sessionId } of this.#queue) {
+      const home = this.#homes.get(sessionId);
+      if (home === undefined || !up.includes(home)) return new Set(up);
+      wanted.add(home);
+      if (wanted.size === up.length) break;
+    }
+    return wanted;
   }
 
   #settle(waiter: Waiter, admission: Admission): void {

@@ -2,8 +2,8 @@
 export const REPLICA_SLOTS = 256;
 
 /**
- * In-flight calls per replica, counted by all shards in one buffer: a column per shard, so that the counts of a shard that
- * died can be cleared. All shards must add and remove replicas in the same order.
+ * In-flight calls per replica, counted by all shards in one buffer, and who wants more of a replica: a column per shard, so that the
+ * counts of a shard that died can be cleared. All shards must add and remove replicas in the same order.
  */
 export class SharedCounters {
   readonly #cells: Int32Array;
@@ -15,12 +15,14 @@ export class SharedCounters {
     private readonly shards: number,
   ) {
     this.#cells = new Int32Array(buffer);
-    for (let slot = 0; slot < REPLICA_SLOTS; slot++) Atomics.store(this.#cells, this.#cell(slot), 0);
-    this.setHungry(false);
+    for (let slot = 0; slot < REPLICA_SLOTS; slot++) {
+      Atomics.store(this.#cells, this.#cell(slot), 0);
+      this.setHungry(slot, false);
+    }
   }
 
   static bytes(shards: number): number {
-    return (REPLICA_SLOTS + 1) * shards * Int32Array.BYTES_PER_ELEMENT;
+    return 2 * REPLICA_SLOTS * shards * Int32Array.BYTES_PER_ELEMENT;
   }
 
   take(slot: number): void {
@@ -42,14 +44,14 @@ export class SharedCounters {
     return sum;
   }
 
-  /** Says to the other shards that calls wait here although this shard has less than its share. */
-  setHungry(hungry: boolean): void {
-    Atomics.store(this.#cells, REPLICA_SLOTS * this.shards + this.shard, hungry ? 1 : 0);
+  /** Says to the other shards that calls wait here for a replica of which this shard has less than its share. */
+  setHungry(slot: number, hungry: boolean): void {
+    Atomics.store(this.#cells, this.#cell(REPLICA_SLOTS + slot), hungry ? 1 : 0);
   }
 
-  get othersHungry(): boolean {
+  othersHungry(slot: number): boolean {
     for (let shard = 0; shard < this.shards; shard++)
-      if (shard !== this.shard && Atomics.load(this.#cells, REPLICA_SLOTS * this.shards + shard) !== 0) return true;
+      if (shard !== this.shard && Atomics.load(this.#cells, (REPLICA_SLOTS + slot) * this.shards + shard) !== 0) return true;
     return false;
   }
 

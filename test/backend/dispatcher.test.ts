@@ -20,8 +20,8 @@ interface Call {
   replica: string | null;
 }
 
-/** Two replicas with so many places each, and a clock that tests set. */
-function start(places: number) {
+/** Two replicas with so many places each, a clock that tests set, and the dispatcher of another shard. */
+function start(places: number, shards = 1) {
   const replicas: Seen[] = [0, 1].map((slot) => ({
     url: `http://engine-${slot}:8000`,
     slot,
@@ -31,9 +31,10 @@ function start(places: number) {
   }));
   let nowMs = 0;
   const clock: Clock = { now: () => nowMs, random: () => 0.5, after: () => () => {} };
-  const counters = new SharedCounters(new SharedArrayBuffer(SharedCounters.bytes(1)), 0, 1);
+  const buffer = new SharedArrayBuffer(SharedCounters.bytes(shards));
+  const counters = new SharedCounters(buffer, 0, shards);
   const known = replicas as unknown as readonly Replica[];
-  const dispatcher = new Dispatcher(settingsWith({}), clock, counters, 1, () => known);
+  const dispatcher = new Dispatcher(settingsWith({}), clock, counters, shards, () => known);
   let sessions = 0;
   const call = async (sessionId: string, avoid: readonly Seen[] = []): Promise<Call> => {
     const ticket: Ticket = { sessionId, sinceMs: sessions++, avoid: new Set(avoid as unknown as Replica[]), heldMs: 0 };
@@ -57,7 +58,7 @@ function start(places: number) {
     while (counters.total(replica.slot) < upTo) calls.push(await call(`filler ${sessions}`, others));
     return calls;
   };
-  return { replicas, dispatcher, call, end, fill, wait: (ms: number) => (nowMs += ms) };
+  return { replicas, dispatcher, buffer, call, end, fill, wait: (ms: number) => (nowMs += ms) };
 }
 
 describe('Dispatcher', () => {
@@ -158,5 +159,18 @@ describe('Dispatcher', () => {
     await end(away);
     dispatcher.forget('a');
     expect((await call('a')).replica).toBe(own.url);
+  });
+
+  it('asks other shards only for places at the replica that its calls wait for', async () => {
+    const { replicas, buffer, call, fill } = start(16, 2);
+    const [first, second] = [replicas[0]!, replicas[1]!];
+    const other = new SharedCounters(buffer, 1, 2);
+    const [one] = await fill(first, 4);
+    for (let calls = 0; calls < 12; calls++) other.take(first.slot);
+    for (let calls = 0; calls < 16; calls++) other.take(second.slot);
+    await call(one!.ticket.sessionId);
+    expect([other.othersHungry(first.slot), other.othersHungry(second.slot)]).toEqual([true, false]);
+    await call('new');
+    expect([other.othersHungry(first.slot), other.othersHungry(second.slot)]).toEqual([true, true]);
   });
 });

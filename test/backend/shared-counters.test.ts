@@ -18,13 +18,17 @@ describe('SharedCounters', () => {
     expect(second.total(6)).toBe(1);
   });
 
-  it('tells a shard that another one is hungry, not that it is itself', () => {
+  it('tells a shard which replicas another one is hungry for, not that it is itself', () => {
     const buffer = new SharedArrayBuffer(SharedCounters.bytes(3));
     const [first, second] = [0, 1].map((shard) => new SharedCounters(buffer, shard, 3));
-    first!.setHungry(true);
-    expect(first!.othersHungry).toBe(false);
-    expect(second!.othersHungry).toBe(true);
-    first!.setHungry(false);
-    expect(second!.othersHungry).toBe(false);
+    first!.setHungry(5, true);
+    expect(first!.othersHungry(5)).toBe(false);
+    expect([second!.othersHungry(5), second!.othersHungry(4)]).toEqual([true, false]);
+    expect(second!.total(5)).toBe(0);
+    first!.setHungry(5, false);
+    expect(second!.othersHungry(5)).toBe(false);
+    first!.setHungry(5, true);
+    new SharedCounters(buffer, 0, 3);
+    expect(second!.othersHungry(5)).toBe(false);
   });
 });
