@@ -128,8 +128,8 @@ export class Dispatcher {
     this.#cancelTimer();
     // One reading for all decisions: a rest that ended between two of them would wake nobody.
     const now = this.clock.now();
-    while (!this.#paused) {
-      const next = this.#queue.length === 0 ? null : nextCall(this.#queue, this.#rooms(now), this.#homes, this.#patience.now());
+    while (!this.#paused && this.#queue.length > 0) {
+      const next = nextCall(this.#queue, this.#rooms(now), this.#homes, this.#patience.now());
       if (next === null) break;
       const { call, replica } = next;
       this.counters.take(replica.slot);

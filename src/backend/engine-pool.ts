@@ -180,10 +180,7 @@ export class EnginePool {
     return this.#dispatcher.paused;
   }
 
-  /**
-   * @param slot its counter, the same in every shard; a counter serves one replica only
-   * @throws GatewayError `setting_invalid` for a URL that is there already, or after 256 replicas.
-   */
+  /** @throws GatewayError as {@link ReplicaSet.add} */
   addReplica(url: string, slot?: number): void {
     this.#replicas.add(url, slot);
     this.#announce();

@@ -37,7 +37,7 @@ export function nextCall<T extends WaitingCall>(
   homes: Homes,
   nowMs: number,
 ): { readonly call: T; readonly replica: Replica } | null {
-  if (queue.length === 0 || !rooms.some(({ hasRoom }) => hasRoom)) return null;
+  if (!rooms.some(({ hasRoom }) => hasRoom)) return null;
   const homeOf = ({ sessionId, avoid }: T): Room | undefined => {
     const home = homes.get(sessionId);
     return home === undefined || avoid.has(home) ? undefined : rooms.find(({ replica, isResting }) => replica === home && !isResting);

@@ -1,4 +1,4 @@
-import type { BufferSource } from '../memory/buffer-pool.js';
+import { BufferPool, type BufferSource } from '../memory/buffer-pool.js';
 import { writeInteger } from './integer-write.js';
 
 const OPEN = 0x5b;
@@ -15,7 +15,8 @@ const HEAD_ROOM = 1024;
 const GROWTH = 1.25;
 const EMPTY = new ArrayBuffer(0);
 
-const UNPOOLED: BufferSource = { take: (bytes) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer), give: () => undefined };
+/** Keeps nothing. */
+const UNPOOLED: BufferSource = new BufferPool(0);
 
 /**
  * A prompt and the request body that spells it, grown in place: the next prompt of its branch costs the ids that are new, and no
@@ -45,8 +46,8 @@ export class SpelledIds {
 
   /** Gives its buffers back; what it said is gone. Nobody may be reading a body of it. */
   release(): void {
-    if (this.#ids.byteLength > 0) this.memory.give(this.#ids.buffer);
-    if (this.#view.byteLength > 0) this.memory.give(this.#view.buffer);
+    this.#give(this.#ids.buffer);
+    this.#give(this.#view.buffer);
     this.#ids = new Int32Array(EMPTY);
     this.#view = new DataView(EMPTY);
     this.#count = this.#start = this.#spelled = this.#end = 0;
@@ -64,7 +65,7 @@ export class SpelledIds {
       const larger = new Int32Array(buffer, 0, Math.floor(buffer.byteLength / Int32Array.BYTES_PER_ELEMENT));
       larger.set(this.#ids.subarray(0, common));
       larger.set(ids.subarray(common), common);
-      if (this.#ids.byteLength > 0) this.memory.give(this.#ids.buffer);
+      this.#give(this.#ids.buffer);
       this.#ids = larger;
     } else this.#ids.set(ids.subarray(common), common);
     this.#count = ids.length;
@@ -123,10 +124,14 @@ export class SpelledIds {
     const larger = this.memory.take(roomFor(start + length + more + 2 * LONGEST));
     larger.set(new Uint8Array(this.#view.buffer, this.#start, this.#end - this.#start), start);
     larger[start] = OPEN;
-    if (this.#view.byteLength > 0) this.memory.give(this.#view.buffer);
+    this.#give(this.#view.buffer);
     this.#view = new DataView(larger.buffer);
     this.#start = start;
     this.#end = start + length;
+  }
+
+  #give(buffer: ArrayBuffer): void {
+    if (buffer !== EMPTY) this.memory.give(buffer);
   }
 }
 
